@@ -18,23 +18,23 @@ use crate::tool_spec::{spec_name, spec_of};
 const FIND: &str = "find_tools";
 const CALL: &str = "call_tool";
 /// Maximum tools returned by a search.
-pub const FOUND: usize = 5;
+pub(crate) const FOUND: usize = 5;
 
 /// Whether a tool is `find_tools`.
-pub fn is_search(tool: &ToolName) -> bool {
+pub(crate) fn is_search(tool: &ToolName) -> bool {
     tool.server.is_empty() && tool.name == FIND
 }
 
-pub fn is_offered_by(source: &Source) -> bool {
+pub(crate) fn is_offered_by(source: &Source) -> bool {
     matches!(source, Source::Tool { server, name, .. } if server.is_empty() && name == FIND)
 }
 
-pub fn search_name() -> ToolName {
+pub(crate) fn search_name() -> ToolName {
     ToolName { server: String::new(), name: FIND.into() }
 }
 
 /// The definitions of both; `call_tool` names `tools`.
-pub fn pieces(tools: &[ToolName]) -> Vec<Piece> {
+pub(crate) fn pieces(tools: &[ToolName]) -> Vec<Piece> {
     let find = ToolSpec {
         name: FIND.into(),
         description: "Finds more tools by what they do, or definitions by name.".into(),
@@ -74,19 +74,19 @@ pub fn pieces(tools: &[ToolName]) -> Vec<Piece> {
 }
 
 /// What both cost if they name no tool.
-pub fn tokens() -> u32 {
+pub(crate) fn tokens() -> u32 {
     pieces(&[]).iter().map(budget::cost).sum()
 }
 
 /// Names further tools, next to the message that needs them.
-pub fn beside(tools: &[ToolName]) -> Piece {
+pub(crate) fn beside(tools: &[ToolName]) -> Piece {
     let text = format!("{CALL} can also call:\n{}", directory(tools));
     let source = Source::ToolNames { tools: tools.to_vec() };
     Piece::new(source, "named for the message", Position::Aside, Rank::AgentItem, text)
 }
 
 /// As many of `tools`, best first, as can be named in `tokens_max` tokens.
-pub fn that_fit(tools: impl Iterator<Item = ToolName>, tokens_max: u32) -> Vec<ToolName> {
+pub(crate) fn that_fit(tools: impl Iterator<Item = ToolName>, tokens_max: u32) -> Vec<ToolName> {
     let mut named: Vec<ToolName> = Vec::new();
     let mut spent = 0;
     for tool in tools {
@@ -126,7 +126,7 @@ fn directory<'a>(tools: impl IntoIterator<Item = &'a ToolName>) -> String {
 }
 
 /// The tool that a model means: by the name of its declaration, or by its own if no other has it.
-pub fn meant<'a>(tools: &'a [ToolDefinition], name: &str) -> Option<&'a ToolDefinition> {
+pub(crate) fn meant<'a>(tools: &'a [ToolDefinition], name: &str) -> Option<&'a ToolDefinition> {
     let is_declared = |definition: &&ToolDefinition| spec_name(&definition.tool) == name;
     if let Some(definition) = tools.iter().find(is_declared) {
         return Some(definition);
@@ -141,7 +141,7 @@ pub fn meant<'a>(tools: &'a [ToolDefinition], name: &str) -> Option<&'a ToolDefi
 
 /// A call of one of the two tools.
 #[derive(Debug, Clone, PartialEq)]
-pub enum SearchRequest {
+pub(crate) enum SearchRequest {
     Find(String),
     /// Call a tool: its name and arguments.
     Call(String, Value),
@@ -150,7 +150,7 @@ pub enum SearchRequest {
 }
 
 /// Parses a call of `find_tools` or `call_tool`; `None` for any other tool.
-pub fn read(name: &str, input: &Value) -> Option<SearchRequest> {
+pub(crate) fn read(name: &str, input: &Value) -> Option<SearchRequest> {
     let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::trim);
     match name {
         FIND => Some(match text("query").filter(|query| !query.is_empty()) {
@@ -181,7 +181,7 @@ fn arguments(given: Option<&Value>) -> Option<Value> {
 }
 
 /// The result of a search: one definition per line.
-pub fn found(tools: &[&ToolDefinition]) -> String {
+pub(crate) fn found(tools: &[&ToolDefinition]) -> String {
     if tools.is_empty() {
         return "No tool fits. Try other words.".to_owned();
     }

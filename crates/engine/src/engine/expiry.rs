@@ -25,7 +25,7 @@ use super::called::is_forgotten;
 use super::transfer::Export;
 
 /// Sessions expiring within this time get a warning; or within a quarter of their lifetime, if that is less.
-pub const WARNING: SignedDuration = SignedDuration::from_hours(24);
+pub(super) const WARNING: SignedDuration = SignedDuration::from_hours(24);
 /// Threads read at once by the sweep.
 const STRETCH: usize = 500;
 

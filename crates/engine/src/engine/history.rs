@@ -16,7 +16,7 @@ use crate::session::withheld::Withheld;
 use super::Engine;
 
 /// Maximum turns per page.
-pub const LIMIT_MAX: u64 = 1_000;
+pub(super) const LIMIT_MAX: u64 = 1_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {

@@ -10,7 +10,7 @@ use crate::store::{Page, PageMark};
 use super::Engine;
 
 /// Maximum sessions per page.
-pub const LIMIT_MAX: usize = 1_000;
+pub(super) const LIMIT_MAX: usize = 1_000;
 /// Heads read concurrently.
 const READS_AT_ONCE: usize = 16;
 

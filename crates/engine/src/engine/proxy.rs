@@ -33,7 +33,7 @@ use crate::turn::{check_message, session_tools};
 use super::Engine;
 
 /// Maximum tools per search.
-pub const FOUND_MAX: usize = 50;
+pub(super) const FOUND_MAX: usize = 50;
 
 #[derive(Debug, Clone)]
 pub struct FoundTool {

@@ -20,7 +20,7 @@ use crate::store::{Key, Kind};
 use super::Engine;
 
 /// Maximum hits per search.
-pub const LIMIT_MAX: usize = 100;
+pub(super) const LIMIT_MAX: usize = 100;
 /// Rank offset of reciprocal rank fusion, so that the first ranks do not decide alone.
 const PLACES_AHEAD: f64 = 60.0;
 /// Texts of hits read concurrently.

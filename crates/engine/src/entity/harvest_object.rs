@@ -15,7 +15,7 @@ pub(super) struct Object<'a>(pub &'a Map<String, Value>);
 
 impl Object<'_> {
     /// Its type: by address, by its own type field, by its surroundings, by its shape.
-    pub fn type_of<'a>(
+    pub(super) fn type_of<'a>(
         &self,
         hint: Option<&'a EntityType>,
         packs: &'a PackSet,
@@ -37,7 +37,7 @@ impl Object<'_> {
     }
 
     /// The entity, if the object has a name or id where the type expects them.
-    pub fn entity(
+    pub(super) fn entity(
         &self,
         entity_type: &EntityType,
         packs: &PackSet,
@@ -68,7 +68,7 @@ impl Object<'_> {
     }
 
     /// The entity named by a scalar under a key.
-    pub fn named_by<'a>(
+    pub(super) fn named_by<'a>(
         key: &str,
         value: &Value,
         packs: &'a PackSet,

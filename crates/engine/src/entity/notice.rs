@@ -118,7 +118,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Words `first..first + words` as one lower-case phrase, if only spaces separate them and none is used.
-    pub fn phrase(&self, first: usize, words: usize) -> Option<String> {
+    pub(super) fn phrase(&self, first: usize, words: usize) -> Option<String> {
         let tokens = self.tokens.get(first..first + words)?;
         self.work(words);
         let joined = tokens.iter().skip(1).all(|token| token.gap == Gap::Space);
@@ -128,7 +128,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The cue that starts at a word.
-    pub fn cue_at(&self, at: usize) -> Option<(&'a EntityType, usize, Grammar)> {
+    pub(super) fn cue_at(&self, at: usize) -> Option<(&'a EntityType, usize, Grammar)> {
         let rest = self.tokens.get(at..)?;
         self.work(1);
         let joined = rest.iter().enumerate();
@@ -138,33 +138,33 @@ impl<'a> Reading<'a> {
         self.packs.cue_at(words)
     }
 
-    pub fn bare_cue_at(&self, at: usize) -> Option<&BareCue<'a>> {
+    pub(super) fn bare_cue_at(&self, at: usize) -> Option<&BareCue<'a>> {
         self.work(1);
         let index = self.bare_cues.binary_search_by_key(&at, |cue| cue.at).ok()?;
         self.bare_cues.get(index)
     }
 
     /// Counts steps, so that a test can compare them with the length of the message.
-    pub fn work(&self, steps: usize) {
+    pub(super) fn work(&self, steps: usize) {
         self.steps.set(self.steps.get() + steps);
     }
 
     /// Whether the maximum number of mentions is reached.
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         let noticed = &self.noticed;
         let found = noticed.mentions.len() + noticed.ambiguous.len() + noticed.unresolved.len();
         found + self.open.len() >= MENTIONS_MAX
     }
 
     /// Defers words that match several known entities until the rest of the message is read.
-    pub fn leave_open(&mut self, open: Open<'a>) {
+    pub(super) fn leave_open(&mut self, open: Open<'a>) {
         if !self.is_full() {
             self.open.push(open);
         }
     }
 
     /// The longest known phrase of a type that starts at a word: its length and entities.
-    pub fn known_at(
+    pub(super) fn known_at(
         &self,
         at: usize,
         fits: impl Fn(&Kind) -> bool,
@@ -183,22 +183,22 @@ impl<'a> Reading<'a> {
     }
 
     /// The byte range of words.
-    pub fn span(&self, first: usize, words: usize) -> Span {
+    pub(super) fn span(&self, first: usize, words: usize) -> Span {
         let last = &self.tokens[first + words - 1];
         Span { start: self.tokens[first].span.start, end: last.span.end }
     }
 
-    pub fn take(&mut self, first: usize, words: usize) {
+    pub(super) fn take(&mut self, first: usize, words: usize) {
         self.taken[first..first + words].fill(true);
     }
 
     /// Whether a word is the writer's own, not quoted.
-    pub fn is_own(&self, at: usize) -> bool {
+    pub(super) fn is_own(&self, at: usize) -> bool {
         self.tokens[at].setting == Setting::Own
     }
 
     /// Whether a word is in a quotation too long for a name: somebody else's sentence.
-    pub fn is_in_quoted_sentence(&self, at: usize) -> bool {
+    pub(super) fn is_in_quoted_sentence(&self, at: usize) -> bool {
         let setting = self.tokens[at].setting;
         let Setting::Quoted(_) = setting else { return false };
         let from = at.saturating_sub(QUOTED_NAME_WORDS_MAX);
@@ -207,38 +207,44 @@ impl<'a> Reading<'a> {
     }
 
     /// Whether a noun forms a compound with a type word: "site visit".
-    pub fn makes_compound(&self, word: &str) -> bool {
+    pub(super) fn makes_compound(&self, word: &str) -> bool {
         self.is(Class::Compound, word) || self.packs.makes_compound(word)
     }
 
     /// Whether a lower-case word is of a class.
-    pub fn is(&self, class: Class, word: &str) -> bool {
+    pub(super) fn is(&self, class: Class, word: &str) -> bool {
         self.language.is(class, word)
     }
 
-    pub fn is_at(&self, at: usize, class: Class) -> bool {
+    pub(super) fn is_at(&self, at: usize, class: Class) -> bool {
         self.tokens.get(at).is_some_and(|token| self.is(class, &token.lower))
     }
 
     /// Whether the preceding word, separated only by spaces, is of a class.
-    pub fn is_before(&self, at: usize, class: Class) -> bool {
+    pub(super) fn is_before(&self, at: usize, class: Class) -> bool {
         self.before(at).is_some_and(|word| self.is(class, word))
     }
 
     /// The preceding word in lower case, if only spaces separate it.
-    pub fn before(&self, at: usize) -> Option<&str> {
+    pub(super) fn before(&self, at: usize) -> Option<&str> {
         let joined = self.tokens.get(at)?.gap == Gap::Space;
         at.checked_sub(1).filter(|_| joined).map(|index| self.tokens[index].lower.as_str())
     }
 
-    pub fn mention(&mut self, mention: Mention) {
+    pub(super) fn mention(&mut self, mention: Mention) {
         self.work(1);
         if self.noticed.mentions.len() < MENTIONS_MAX {
             self.noticed.mentions.push(mention);
         }
     }
 
-    pub fn mention_known(&mut self, entity: &EntityRef, span: Span, how: How, confidence: f32) {
+    pub(super) fn mention_known(
+        &mut self,
+        entity: &EntityRef,
+        span: Span,
+        how: How,
+        confidence: f32,
+    ) {
         // An entity of an earlier turn may be known better by now.
         let entity = self.known.get(entity).map_or(entity, |known| &known.entity);
         self.mention(Mention {
@@ -252,7 +258,7 @@ impl<'a> Reading<'a> {
         });
     }
 
-    pub fn ask(&mut self, span: Span, candidates: Vec<EntityRef>) {
+    pub(super) fn ask(&mut self, span: Span, candidates: Vec<EntityRef>) {
         if self.noticed.ambiguous.len() >= MENTIONS_MAX {
             return;
         }
@@ -261,13 +267,13 @@ impl<'a> Reading<'a> {
         self.noticed.ambiguous.push(Ambiguity { text, span, candidates });
     }
 
-    pub fn leave_unresolved(&mut self, span: Span) {
+    pub(super) fn leave_unresolved(&mut self, span: Span) {
         let text = self.message[span.start..span.end].to_owned();
         self.noticed.unresolved.push(Unresolved { text, span });
     }
 
     /// Whether a mention only locates the main entity: "in site Berlin".
-    pub fn is_placed(&self, mention: &Mention) -> bool {
+    pub(super) fn is_placed(&self, mention: &Mention) -> bool {
         let first = self.tokens.partition_point(|token| token.span.start < mention.span.start);
         let mut before = first;
         while before > 0 {
@@ -289,7 +295,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Whether a phrase before a word makes its names examples.
-    pub fn is_hypothetical(&self, at: usize) -> bool {
+    pub(super) fn is_hypothetical(&self, at: usize) -> bool {
         self.hypothetical.get(at).copied().unwrap_or(false)
     }
 

@@ -24,7 +24,7 @@ pub(super) struct Spellings {
 
 impl Spellings {
     /// Adds a lower-case name under `slot`.
-    pub fn add(&mut self, name: &str, slot: u32) {
+    pub(super) fn add(&mut self, name: &str, slot: u32) {
         if !CHARACTERS.contains(&name.chars().count()) {
             return;
         }
@@ -39,7 +39,7 @@ impl Spellings {
     }
 
     /// Slots with a name similar to `word`, with the number of differing letters, nearest first.
-    pub fn near(&self, word: &str) -> Vec<(u32, usize)> {
+    pub(super) fn near(&self, word: &str) -> Vec<(u32, usize)> {
         let length = word.chars().count();
         if !CHARACTERS.contains(&length) {
             return Vec::new();

@@ -20,7 +20,7 @@ pub(super) struct Book {
 }
 
 impl Book {
-    pub fn new(mark: Option<Version>, stored: Vec<(Version, Arc<Fact>)>) -> Self {
+    pub(super) fn new(mark: Option<Version>, stored: Vec<(Version, Arc<Fact>)>) -> Self {
         let mut all: Vec<Arc<Fact>> = stored.iter().map(|(_, fact)| fact.clone()).collect();
         settle(&mut all);
         let current = all.iter().filter(|fact| fact.superseded_by.is_none());
@@ -28,15 +28,15 @@ impl Book {
         Self { mark, stored, all, current }
     }
 
-    pub fn facts(&self) -> impl Iterator<Item = &Fact> {
+    pub(super) fn facts(&self) -> impl Iterator<Item = &Fact> {
         self.all.iter().map(Arc::as_ref)
     }
 
-    pub fn find(&self, id: &str) -> Option<&Fact> {
+    pub(super) fn find(&self, id: &str) -> Option<&Fact> {
         self.facts().find(|fact| fact.id == id)
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let texts = |fact: &Fact| {
             let sentence = fact.source.as_ref().map_or(0, |source| source.sentence.len());
             size_of::<Fact>() + fact.text.len() + sentence + 100

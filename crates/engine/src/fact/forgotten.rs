@@ -47,14 +47,14 @@ pub(super) struct ForgottenWords {
 }
 
 impl ForgottenWords {
-    pub async fn of(threads: &Threads, scope: &Scope) -> Result<Option<Self>> {
+    pub(super) async fn of(threads: &Threads, scope: &Scope) -> Result<Option<Self>> {
         let found = threads.read::<Marks>(&threads.key(scope, THREAD)?).await?;
         Ok(found
             .map(|(_, found)| Self { salt: found.salt, marks: found.marks.into_iter().collect() }))
     }
 
     /// Whether the user has forgotten a statement with these words.
-    pub fn has(&self, text: &str) -> bool {
+    pub(super) fn has(&self, text: &str) -> bool {
         self.marks.contains(&mark(self.salt, text))
     }
 }

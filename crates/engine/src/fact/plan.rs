@@ -41,7 +41,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Plans adding `wanted`, each with a fresh id, to `existing`.
-    pub fn of(existing: &[Fact], wanted: Vec<Fact>, limits: &Limits) -> Result<Self> {
+    pub(super) fn of(existing: &[Fact], wanted: Vec<Fact>, limits: &Limits) -> Result<Self> {
         let mut plan = Self::default();
         let mut texts: HashMap<String, Fact> = HashMap::new();
         let mut subjects: HashMap<String, Vec<Fact>> = HashMap::new();

@@ -43,26 +43,32 @@ pub(super) enum PreviousValue {
 }
 
 impl Threads {
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, kind: Kind) -> Self {
+    pub(super) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, kind: Kind) -> Self {
         Self { store, clock, kind }
     }
 
-    pub fn key(&self, scope: &Scope, id: &str) -> Result<Key> {
+    pub(super) fn key(&self, scope: &Scope, id: &str) -> Result<Key> {
         Ok(Key { scope: scope.clone(), kind: self.kind, id: ThreadId::new(id)? })
     }
 
     /// Every thread of the scope, most recently changed first.
-    pub async fn list(&self, scope: &Scope) -> Result<Vec<ListedThread>> {
+    pub(super) async fn list(&self, scope: &Scope) -> Result<Vec<ListedThread>> {
         Ok(list_all(self.store.as_ref(), scope, self.kind).await?)
     }
 
-    pub async fn read<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<(Version, T)>> {
+    pub(super) async fn read<T: DeserializeOwned>(
+        &self,
+        key: &Key,
+    ) -> Result<Option<(Version, T)>> {
         let Found::Head(head) = self.store.head(key, None).await? else { return Ok(None) };
         Ok(Some((head.version, decode(key, &head.bytes)?)))
     }
 
     /// The values of `keys` that exist, unordered.
-    pub async fn read_all<T: DeserializeOwned>(&self, keys: Vec<Key>) -> Result<Vec<(Version, T)>> {
+    pub(super) async fn read_all<T: DeserializeOwned>(
+        &self,
+        keys: Vec<Key>,
+    ) -> Result<Vec<(Version, T)>> {
         let reading = stream::iter(keys).map(|key| async move { self.read(&key).await });
         let found: Vec<Option<(Version, T)>> =
             reading.buffer_unordered(AT_ONCE).try_collect().await?;
@@ -70,13 +76,18 @@ impl Threads {
     }
 
     /// The earlier versions, oldest first.
-    pub async fn earlier<T: DeserializeOwned>(&self, key: &Key) -> Result<Vec<T>> {
+    pub(super) async fn earlier<T: DeserializeOwned>(&self, key: &Key) -> Result<Vec<T>> {
         let entries = self.store.entries(key, 0..u64::MAX).await?;
         entries.iter().map(|bytes| decode(key, bytes)).collect()
     }
 
     /// Creates a thread with the given earlier versions.
-    pub async fn create<T: Serialize>(&self, key: &Key, value: &T, earlier: &[T]) -> Result<()> {
+    pub(super) async fn create<T: Serialize>(
+        &self,
+        key: &Key,
+        value: &T,
+        earlier: &[T],
+    ) -> Result<()> {
         let append = earlier.iter().map(|earlier| encode(key, earlier)).collect::<Result<_>>()?;
         self.commit(key, Expected::Absent, encode(key, value)?, append).await?;
         Ok(())
@@ -84,7 +95,7 @@ impl Threads {
 
     /// Replaces the value by the result of `next`; `None` leaves it. Returns the resulting value, or `None` if
     /// there is no such thread.
-    pub async fn update<T: Serialize + DeserializeOwned>(
+    pub(super) async fn update<T: Serialize + DeserializeOwned>(
         &self,
         key: &Key,
         earlier: PreviousValue,
@@ -107,7 +118,7 @@ impl Threads {
     }
 
     /// Erases threads, leaving tombstones; returns what was removed.
-    pub async fn erase(&self, keys: &[Key]) -> Result<Erased> {
+    pub(super) async fn erase(&self, keys: &[Key]) -> Result<Erased> {
         let now = self.clock.now();
         let noting = stream::iter(keys.to_vec()).map(|key| async move {
             tombstone::write(self.store.as_ref(), self.clock.as_ref(), &key, now, None).await
@@ -123,7 +134,7 @@ impl Threads {
     }
 
     /// Removes threads that were just created and never reported to anybody.
-    pub async fn take_back(&self, keys: &[Key]) {
+    pub(super) async fn take_back(&self, keys: &[Key]) {
         for key in keys {
             if let Err(error) = self.store.erase(key).await {
                 tracing::warn!(thread = %key, %error, "cannot undo a partial write; the value stays");
@@ -132,7 +143,11 @@ impl Threads {
     }
 
     /// The version of the marker of `scope`; `known` is that of a cached copy.
-    pub async fn mark(&self, scope: &Scope, known: Option<Version>) -> Result<Option<Version>> {
+    pub(super) async fn mark(
+        &self,
+        scope: &Scope,
+        known: Option<Version>,
+    ) -> Result<Option<Version>> {
         Ok(match self.store.head(&self.marker(scope)?, known).await? {
             Found::Missing => None,
             Found::Unchanged => known,
@@ -140,7 +155,7 @@ impl Threads {
         })
     }
 
-    pub async fn move_on(&self, scope: &Scope) -> Result<()> {
+    pub(super) async fn move_on(&self, scope: &Scope) -> Result<()> {
         let key = self.marker(scope)?;
         for _ in 0..ATTEMPTS_MAX {
             let expected = match self.store.head(&key, None).await? {

@@ -20,12 +20,12 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    pub fn of(tokens: u32) -> Self {
+    pub(super) fn of(tokens: u32) -> Self {
         Self { left: tokens, read: 0, spent: 0 }
     }
 
     /// How many parts are read next: as many as the room holds of those like the ones before.
-    pub fn step(&self) -> usize {
+    pub(super) fn step(&self) -> usize {
         match self.read {
             0 => PARTS_READ_MIN,
             read => self.left as usize * read / self.spent.max(1) as usize + PARTS_READ_MIN,
@@ -33,7 +33,7 @@ impl Reading {
     }
 
     /// Counts parts that were read, and whether there is room for more.
-    pub fn goes_on(&mut self, parts: usize, tokens: u32) -> bool {
+    pub(super) fn goes_on(&mut self, parts: usize, tokens: u32) -> bool {
         self.read += parts;
         self.spent += tokens;
         let goes_on = tokens <= self.left;

@@ -22,7 +22,7 @@ const SUM_BYTES: usize = 4;
 const ASKS: u8 = 1 << 2;
 const HAS_VECTOR: u8 = 1 << 3;
 
-pub fn encode(units: &[TurnUnit]) -> Vec<u8> {
+pub(super) fn encode(units: &[TurnUnit]) -> Vec<u8> {
     let hashes = units.iter().flat_map(|unit| unit.words.iter().map(|(word, _)| *word));
     let words = numbered(hashes);
     let speakers = numbered(units.iter().map(|unit| unit.speaker.clone()));
@@ -61,7 +61,7 @@ pub fn encode(units: &[TurnUnit]) -> Vec<u8> {
 }
 
 /// Decodes the units; `None` if the bytes are damaged.
-pub fn decode(bytes: &[u8]) -> Option<Vec<TurnUnit>> {
+pub(super) fn decode(bytes: &[u8]) -> Option<Vec<TurnUnit>> {
     let (content, sum) = bytes.split_at_checked(bytes.len().checked_sub(SUM_BYTES)?)?;
     if crc32fast::hash(content).to_le_bytes() != *sum {
         return None;

@@ -34,20 +34,20 @@ pub(super) struct Nouns(HashMap<String, usize>);
 
 impl Nouns {
     /// Adds a spelling; the first type that claims one keeps it.
-    pub fn add(&mut self, spelling: &str, type_index: usize) {
+    pub(super) fn add(&mut self, spelling: &str, type_index: usize) {
         let key = words_of_identifier(spelling).join("_");
         self.0.entry(key).or_insert(type_index);
     }
 
     /// The type named by the last words of an identifier, longest first: interface, not device, for
     /// `get_device_interfaces`.
-    pub fn last_in(&self, words: &[String]) -> Option<usize> {
+    pub(super) fn last_in(&self, words: &[String]) -> Option<usize> {
         let first = words.len().saturating_sub(super::CUE_WORDS_MAX);
         (first..words.len()).find_map(|from| self.0.get(&words[from..].join("_")).copied())
     }
 
     /// The type named by any part of an identifier, last and longest first: `device` for `device_search_by_name`.
-    pub fn anywhere_in(&self, words: &[String]) -> Option<usize> {
+    pub(super) fn anywhere_in(&self, words: &[String]) -> Option<usize> {
         (1..=words.len()).rev().find_map(|end| self.last_in(&words[..end]))
     }
 }

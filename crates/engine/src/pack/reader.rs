@@ -22,7 +22,7 @@ pub(super) struct KnownReader {
 
 impl KnownReader {
     /// Whether a definition is this tool.
-    pub fn is(&self, definition: &ToolDefinition) -> bool {
+    pub(super) fn is(&self, definition: &ToolDefinition) -> bool {
         let schema = &definition.input_schema;
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
             return false;

@@ -20,7 +20,7 @@ use crate::tombstone;
 use super::{Preset, PresetDraft, PresetSettings, Review, built_in, review};
 
 /// Maximum presets of a caller, without the built-in ones.
-pub const PRESETS_MAX: usize = 1_000;
+pub(super) const PRESETS_MAX: usize = 1_000;
 /// Maximum attempts against concurrent writers.
 const ATTEMPTS_MAX: usize = 20;
 

@@ -122,7 +122,7 @@ impl Prefix {
 }
 
 /// The turn number of pieces of a request that has none yet.
-pub const NEW: u64 = 0;
+pub(super) const NEW: u64 = 0;
 
 /// A piece added by the turn of that number.
 fn numbered(sent: &SentPiece, turn: u64, day: Option<Date>) -> SentPiece {

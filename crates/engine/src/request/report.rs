@@ -31,7 +31,11 @@ pub(super) struct Spent {
 
 impl Spent {
     /// The cost of sending `sent`.
-    pub fn of(material: &Material<'_>, sent: &[Arc<SentPiece>], budget: BudgetReport) -> Self {
+    pub(super) fn of(
+        material: &Material<'_>,
+        sent: &[Arc<SentPiece>],
+        budget: BudgetReport,
+    ) -> Self {
         let before = material.prefix.as_ref();
         let before = before.map_or(&[][..], |prefix| &prefix.pieces[..prefix.sent]);
         let same = before.iter().zip(sent).take_while(|(before, now)| {
@@ -58,7 +62,7 @@ fn sum_of(message: &str) -> u64 {
 
 impl Report<'_> {
     /// The receipt, and the texts that no record stores yet.
-    pub fn receipt(
+    pub(super) fn receipt(
         self,
         material: &Material<'_>,
         request: &ModelRequest,

@@ -41,7 +41,7 @@ pub(super) struct Window {
 
 impl Window {
     /// Chooses the window for a message and what is wanted `beside` it.
-    pub fn choose(
+    pub(super) fn choose(
         material: &Material<'_>,
         frame: &[Piece],
         message: &Piece,
@@ -130,7 +130,11 @@ impl Window {
 
     /// The window of a client that sends the history itself: only what was added to its earlier messages, in the
     /// same places.
-    pub fn of_client(material: &Material<'_>, client: &ClientRequest, beside: &Beside) -> Self {
+    pub(super) fn of_client(
+        material: &Material<'_>,
+        client: &ClientRequest,
+        beside: &Beside,
+    ) -> Self {
         let mut window = Self {
             continues: None,
             from: u64::MAX,
@@ -161,7 +165,7 @@ impl Window {
     }
 
     /// The whole request: frame, window, what fits next to the message, the message.
-    pub fn fit(
+    pub(super) fn fit(
         &self,
         material: &Material<'_>,
         frame: Vec<Piece>,

@@ -37,7 +37,12 @@ pub(super) struct LookUpKey {
 }
 
 impl LookUpKey {
-    pub fn new(scope: &Scope, mention: &Mention, tool: &ToolName, arguments: &Value) -> Self {
+    pub(super) fn new(
+        scope: &Scope,
+        mention: &Mention,
+        tool: &ToolName,
+        arguments: &Value,
+    ) -> Self {
         Self {
             scope: scope.clone(),
             kind: mention.kind.clone(),

@@ -18,7 +18,7 @@ use super::{BYTES_MAX, DEPTH_MAX, PATTERNS_MAX, SUBSCHEMAS_MAX, pattern};
 const UNSUPPORTED: [&str; 5] = ["$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor", "$id"];
 
 /// Counts the subschemas of `schema`; the error says which limit is exceeded.
-pub fn check(schema: &Value) -> Result<u64, String> {
+pub(super) fn check(schema: &Value) -> Result<u64, String> {
     let bytes = schema.to_string().len();
     if bytes > BYTES_MAX {
         return Err(format!("its schema has {bytes} bytes, more than {BYTES_MAX}"));

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SubschemaTarget<'a> {
+pub(super) enum SubschemaTarget<'a> {
     /// The same value.
     Here,
     Property(&'a str),
@@ -14,7 +14,7 @@ pub enum SubschemaTarget<'a> {
 }
 
 /// Subschemas that apply, with their targets. Definitions apply only if they are referred to.
-pub fn of<'a>(schema: &'a Map<String, Value>) -> Vec<(SubschemaTarget<'a>, &'a Value)> {
+pub(super) fn of<'a>(schema: &'a Map<String, Value>) -> Vec<(SubschemaTarget<'a>, &'a Value)> {
     let mut parts = Vec::new();
     for (keyword, value) in schema {
         match keyword.as_str() {
@@ -49,12 +49,12 @@ pub fn of<'a>(schema: &'a Map<String, Value>) -> Vec<(SubschemaTarget<'a>, &'a V
 
 /// Whether the schema asks which parts its subschemas have evaluated, which makes a validator evaluate them
 /// twice.
-pub fn looks_twice(schema: &Map<String, Value>) -> bool {
+pub(super) fn looks_twice(schema: &Map<String, Value>) -> bool {
     schema.contains_key("unevaluatedProperties") || schema.contains_key("unevaluatedItems")
 }
 
 /// What `reference` refers to in `root`.
-pub fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+pub(super) fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     let pointer = reference.strip_prefix('#')?;
     let found = root.pointer(pointer);
     // A reference is part of a URI and may have %XX escapes.

@@ -10,7 +10,7 @@ const BYTES_MAX: usize = 2_000;
 const GROUPS_MAX: usize = 50;
 
 /// Measures `pattern`; the error says which limit is exceeded.
-pub fn check(pattern: &str) -> Result<(), String> {
+pub(super) fn check(pattern: &str) -> Result<(), String> {
     if pattern.len() > BYTES_MAX {
         return Err(format!("a pattern in its schema is longer than {BYTES_MAX} bytes"));
     }

@@ -12,7 +12,7 @@ use super::{DEPTH_MAX, STEPS_MAX};
 const WALK_DEPTH_MAX: usize = 4 * DEPTH_MAX;
 
 /// Counts the steps of validating `value` against `schema`; the error says which limit is exceeded.
-pub fn check(schema: &Value, value: &Value) -> Result<(), String> {
+pub(super) fn check(schema: &Value, value: &Value) -> Result<(), String> {
     Walk { root: schema, left: STEPS_MAX }.walk(schema, value, 0)
 }
 

@@ -21,7 +21,7 @@ const SECOND_SHARE: f32 = 0.15;
 const NONE: Slot = Slot::MAX;
 
 #[derive(Debug, Default)]
-pub struct Order {
+pub(super) struct Order {
     slots: BTreeMap<(u64, Part), Slot>,
     units: Vec<Unit>,
     /// The share each unit takes from the previous one.
@@ -32,7 +32,7 @@ pub struct Order {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Unit {
+pub(super) struct Unit {
     pub turn: u64,
     pub part: Part,
     /// Whether it is in the index; an empty slot is reused.
@@ -44,21 +44,21 @@ pub struct Unit {
 
 impl Order {
     /// All slots, including empty ones.
-    pub fn units(&self) -> &[Unit] {
+    pub(super) fn units(&self) -> &[Unit] {
         &self.units
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.slots.len() * size_of::<((u64, Part), Slot)>()
             + self.units.capacity() * (size_of::<Unit>() + size_of::<f32>())
     }
 
     /// The slot of a unit, created if missing.
-    pub fn put(&mut self, turn: u64, part: Part, asks: bool) -> Slot {
+    pub(super) fn put(&mut self, turn: u64, part: Part, asks: bool) -> Slot {
         let slot = match self.slots.get(&(turn, part)) {
             Some(slot) => *slot,
             None => self.link(turn, part),
@@ -69,7 +69,7 @@ impl Order {
     }
 
     /// Removes a turn's units; returns their slots, and the units whose neighbours changed.
-    pub fn remove(&mut self, turn: u64) -> (Vec<Slot>, Vec<Slot>) {
+    pub(super) fn remove(&mut self, turn: u64) -> (Vec<Slot>, Vec<Slot>) {
         let range = (turn, Part::Message)..=(turn, Part::Reply);
         let found: Vec<_> = self.slots.range(range).map(|(key, slot)| (*key, *slot)).collect();
         let (mut removed, mut changed) = (Vec::new(), Vec::new());
@@ -89,7 +89,7 @@ impl Order {
     }
 
     /// A unit's neighbours, with the share it takes from each.
-    pub fn neighbours(&self, slot: Slot) -> impl Iterator<Item = (Slot, f32)> + use<> {
+    pub(super) fn neighbours(&self, slot: Slot) -> impl Iterator<Item = (Slot, f32)> + use<> {
         let unit = &self.units[slot as usize];
         let share = self.shares_of_previous[slot as usize];
         [(unit.previous, share), (unit.next, NEIGHBOUR_SHARE)]
@@ -98,7 +98,7 @@ impl Order {
     }
 
     /// Adds to each score its shares of the neighbours' scores.
-    pub fn spread(&self, scores: &[f32]) -> Vec<f32> {
+    pub(super) fn spread(&self, scores: &[f32]) -> Vec<f32> {
         let mut spread = scores.to_vec();
         let shares = &self.shares_of_previous;
         if self.is_mixed {
@@ -123,7 +123,7 @@ impl Order {
     }
 
     /// Like [`Self::spread`] for sparse scores, including units two positions away.
-    pub fn spread_wide(&self, scores: &[f32]) -> Vec<f32> {
+    pub(super) fn spread_wide(&self, scores: &[f32]) -> Vec<f32> {
         let mut spread = vec![0.0; scores.len()];
         let mut give = |slot: Slot, score: f32| {
             if let Some(place) = spread.get_mut(slot as usize) {

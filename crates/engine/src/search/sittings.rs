@@ -14,16 +14,16 @@ use super::bm25::Slot;
 use crate::weights::RECALL_SITTING;
 
 /// The session, and the day if known.
-pub type Sitting = (u64, Option<Date>);
+pub(super) type Sitting = (u64, Option<Date>);
 
 #[derive(Debug, Default)]
-pub struct Sittings {
+pub(super) struct Sittings {
     numbers: HashMap<Sitting, u32>,
     of_slot: Vec<u32>,
 }
 
 impl Sittings {
-    pub fn set(&mut self, slot: Slot, sitting: Sitting) {
+    pub(super) fn set(&mut self, slot: Slot, sitting: Sitting) {
         let slot = slot as usize;
         if self.of_slot.len() <= slot {
             self.of_slot.resize(slot + 1, 0);
@@ -34,7 +34,7 @@ impl Sittings {
 
     /// Adds to each score a share of how far the best of its sitting exceeds the best of the weakest sitting. NaN
     /// is ignored.
-    pub fn lift(&self, scores: &mut [f32]) {
+    pub(super) fn lift(&self, scores: &mut [f32]) {
         let mut bests = vec![f32::NEG_INFINITY; self.numbers.len()];
         for (score, sitting) in scores.iter().zip(&self.of_slot) {
             let best = &mut bests[*sitting as usize];
@@ -47,7 +47,7 @@ impl Sittings {
         }
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.of_slot.capacity() * size_of::<u32>()
             + self.numbers.capacity() * size_of::<(Sitting, u32)>()
     }

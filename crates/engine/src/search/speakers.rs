@@ -20,14 +20,14 @@ const ROLES: [&str; 10] =
     ["ai", "assist", "bot", "human", "model", "system", "tool", "user", "agent", "function"];
 
 #[derive(Debug, Default)]
-pub struct Speakers {
+pub(super) struct Speakers {
     names: Vec<Vec<WordHash>>,
     /// By slot; `None` is a speaker without a name.
     of_slot: Vec<Option<u16>>,
 }
 
 #[derive(Debug, PartialEq)]
-pub struct Named {
+pub(super) struct Named {
     speakers: Vec<u16>,
     /// The words of the message that are not names of speakers.
     pub words: Vec<String>,
@@ -37,7 +37,7 @@ pub struct Named {
 
 impl Speakers {
     /// Sets the speaker of a unit, as [`hashed_name`].
-    pub fn set(&mut self, slot: Slot, name: &[WordHash]) {
+    pub(super) fn set(&mut self, slot: Slot, name: &[WordHash]) {
         let slot = slot as usize;
         if self.of_slot.len() <= slot {
             self.of_slot.resize(slot + 1, None);
@@ -47,7 +47,7 @@ impl Speakers {
 
     /// The speakers the message names, other than its own. Their names are not searched as words, because nearly
     /// every unit would match.
-    pub fn named(&self, message: &str) -> Named {
+    pub(super) fn named(&self, message: &str) -> Named {
         let (_, message) = split_name(message);
         let said = stems(message);
         let speakers = if self.names.len() > 1 { self.said_names(&said) } else { Vec::new() };
@@ -65,12 +65,12 @@ impl Speakers {
         Named { speakers, words, nothing_else }
     }
 
-    pub fn said_by(&self, slot: Slot, named: &Named) -> bool {
+    pub(super) fn said_by(&self, slot: Slot, named: &Named) -> bool {
         let speaker = self.of_slot.get(slot as usize).copied().flatten();
         speaker.is_some_and(|speaker| named.speakers.contains(&speaker))
     }
 
-    pub fn slots_of(&self, named: &Named) -> impl Iterator<Item = usize> {
+    pub(super) fn slots_of(&self, named: &Named) -> impl Iterator<Item = usize> {
         let slots = if named.speakers.is_empty() { &[] } else { self.of_slot.as_slice() };
         let is_named = |speaker: &Option<u16>| speaker.is_some_and(|s| named.speakers.contains(&s));
         (0..).zip(slots).filter(move |(_, speaker)| is_named(speaker)).map(|(slot, _)| slot)
@@ -115,7 +115,7 @@ impl Speakers {
 }
 
 /// A speaker's name as hashed stems; empty for a role.
-pub fn hashed_name(name: &str) -> Vec<WordHash> {
+pub(super) fn hashed_name(name: &str) -> Vec<WordHash> {
     let stems = stems(name);
     if stems.iter().any(|part| ROLES.contains(&part.as_str())) {
         return Vec::new();

@@ -198,7 +198,7 @@ mod avx2 {
     use super::BLOCK;
 
     /// The work of [`super::dot_each`], run only if AVX2 is available.
-    pub struct DotEach<'a> {
+    pub(super) struct DotEach<'a> {
         pub machine: V3,
         pub vectors: &'a [u8],
         pub query: &'a [i8],

@@ -16,7 +16,7 @@ pub(super) enum Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    pub fn of(agent: &'a Agent, tools: &'a [KnownTool], item: &ItemName) -> Option<Self> {
+    pub(super) fn of(agent: &'a Agent, tools: &'a [KnownTool], item: &ItemName) -> Option<Self> {
         match item {
             ItemName::Rule { name } => {
                 agent.rules.iter().find(|rule| rule.name == *name).map(Found::Rule)
@@ -32,7 +32,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    pub fn tool(self) -> Option<&'a KnownTool> {
+    pub(super) fn tool(self) -> Option<&'a KnownTool> {
         match self {
             Found::Tool(known) => Some(known),
             Found::Rule(_) | Found::Reference(_) => None,

@@ -14,15 +14,15 @@ pub(super) struct Indexed {
 }
 
 impl Indexed {
-    pub fn new(calibration: Calibration) -> Self {
+    pub(super) fn new(calibration: Calibration) -> Self {
         Self { index: ItemIndex::new(calibration), tools: HashMap::new() }
     }
 
-    pub fn holds(&self, id: &str, text: &str) -> bool {
+    pub(super) fn holds(&self, id: &str, text: &str) -> bool {
         self.index.holds(id, ContentHash::of(text).as_str())
     }
 
-    pub fn keep_only(&mut self, ids: &BTreeSet<String>) {
+    pub(super) fn keep_only(&mut self, ids: &BTreeSet<String>) {
         let gone: Vec<String> =
             self.index.ids().filter(|id| !ids.contains(*id)).map(str::to_owned).collect();
         for id in gone {

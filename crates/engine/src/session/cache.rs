@@ -18,11 +18,11 @@ use super::head::SessionHead;
 use super::record::TurnRecord;
 
 /// Maximum turns per session.
-pub const TAIL_TURNS_MAX: usize = 64;
+pub(super) const TAIL_TURNS_MAX: usize = 64;
 
 /// A session at a version.
 #[derive(Debug, Clone)]
-pub struct Cached {
+pub(super) struct Cached {
     pub version: Version,
     pub head: Arc<SessionHead>,
     pub tail: VecDeque<Arc<TurnRecord>>,
@@ -30,7 +30,7 @@ pub struct Cached {
     pub bytes: usize,
 }
 
-pub struct Cache {
+pub(super) struct Cache {
     entries: moka::sync::Cache<Key, Arc<Cached>>,
     hits: AtomicU64,
     misses: AtomicU64,
@@ -50,7 +50,7 @@ pub struct CacheStatistics {
 }
 
 impl Cache {
-    pub fn new(bytes_max: u64, age_max: Duration) -> Self {
+    pub(super) fn new(bytes_max: u64, age_max: Duration) -> Self {
         let entries = moka::sync::Cache::builder()
             .max_capacity(bytes_max)
             .weigher(|_, cached: &Arc<Cached>| u32::try_from(cached.bytes).unwrap_or(u32::MAX))
@@ -59,24 +59,24 @@ impl Cache {
         Self { entries, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
     }
 
-    pub fn get(&self, key: &Key) -> Option<Arc<Cached>> {
+    pub(super) fn get(&self, key: &Key) -> Option<Arc<Cached>> {
         self.entries.get(key)
     }
 
-    pub fn put(&self, key: Key, cached: Arc<Cached>) {
+    pub(super) fn put(&self, key: Key, cached: Arc<Cached>) {
         self.entries.insert(key, cached);
     }
 
-    pub fn forget(&self, key: &Key) {
+    pub(super) fn forget(&self, key: &Key) {
         self.entries.invalidate(key);
     }
 
-    pub fn note(&self, hit: bool) {
+    pub(super) fn note(&self, hit: bool) {
         let counter = if hit { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub fn statistics(&self) -> CacheStatistics {
+    pub(super) fn statistics(&self) -> CacheStatistics {
         self.entries.run_pending_tasks();
         let (hits, misses) =
             (self.hits.load(Ordering::Relaxed), self.misses.load(Ordering::Relaxed));

@@ -133,7 +133,7 @@ impl Sessions {
     }
 }
 
-pub fn parse_record(key: &Key, at: u64, bytes: &[u8]) -> Result<TurnRecord> {
+pub(super) fn parse_record(key: &Key, at: u64, bytes: &[u8]) -> Result<TurnRecord> {
     serde_json::from_slice(bytes).map_err(|error| Error::Unreadable {
         what: format!("turn {} of {key}", at + 1),
         reason: error.to_string(),

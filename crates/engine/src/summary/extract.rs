@@ -44,7 +44,7 @@ struct Candidate {
 }
 
 /// The summary of `turns` and of what `previous` covers.
-pub fn notes(previous: Option<&Summary>, turns: &[HistoryTurn], tokens_max: u32) -> String {
+pub(super) fn notes(previous: Option<&Summary>, turns: &[HistoryTurn], tokens_max: u32) -> String {
     let mut candidates = Vec::new();
     let mut kept_whole = String::new();
     if let Some(previous) = previous {

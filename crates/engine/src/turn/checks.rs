@@ -15,7 +15,7 @@ use crate::session::record::CallRecord;
 const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_mins(5);
 
 /// Fails if a message is empty or too long.
-pub fn message(message: &str, limits: &Limits) -> Result<()> {
+pub(crate) fn message(message: &str, limits: &Limits) -> Result<()> {
     if message.trim().is_empty() {
         return Err(Error::invalid("message", "it is empty"));
     }
@@ -23,7 +23,7 @@ pub fn message(message: &str, limits: &Limits) -> Result<()> {
 }
 
 /// Fails if the other parts of a recorded exchange exceed their limits.
-pub fn recorded(
+pub(crate) fn recorded(
     reply: &str,
     calls: &[CallRecord],
     metadata: Option<&serde_json::Value>,
@@ -42,14 +42,14 @@ pub fn recorded(
 }
 
 /// Fails if the session has the maximum number of turns.
-pub fn room(head: &SessionHead, limits: &Limits) -> Result<()> {
+pub(super) fn room(head: &SessionHead, limits: &Limits) -> Result<()> {
     let turns = usize::try_from(head.turns + 1).unwrap_or(usize::MAX);
     let allowed = usize::try_from(limits.turns_max).unwrap_or(usize::MAX);
     within("the number of turns", turns, "turns_max", allowed)
 }
 
 /// Fails if a turn's time is in the future or before the previous turn.
-pub fn said_at(head: &SessionHead, at: Option<Timestamp>, now: Timestamp) -> Result<()> {
+pub(super) fn said_at(head: &SessionHead, at: Option<Timestamp>, now: Timestamp) -> Result<()> {
     let Some(at) = at else { return Ok(()) };
     if at > now + CLOCKS_DIFFER {
         return Err(Error::invalid("at", format!("{at} is in the future")));
@@ -64,7 +64,7 @@ pub fn said_at(head: &SessionHead, at: Option<Timestamp>, now: Timestamp) -> Res
 }
 
 /// Fails if the session is deleted or expired.
-pub fn active(head: &SessionHead, now: Timestamp) -> Result<()> {
+pub(crate) fn active(head: &SessionHead, now: Timestamp) -> Result<()> {
     let state = if head.deleted_at.is_some() {
         "deleted"
     } else if head.is_expired(now) {

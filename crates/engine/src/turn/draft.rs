@@ -54,7 +54,7 @@ pub(super) struct TurnDraft {
 
 impl TurnDraft {
     /// The draft of a turn whose request was assembled here.
-    pub fn of(turn: &Turn, message: &str, assembled: AssembledRequest) -> Self {
+    pub(super) fn of(turn: &Turn, message: &str, assembled: AssembledRequest) -> Self {
         Self {
             kind: turn.kind,
             at: None,
@@ -76,7 +76,7 @@ impl TurnDraft {
     }
 
     /// The draft of a paused turn whose request cannot be made again.
-    pub fn paused(turn: &Turn, pending: &PendingTurn) -> Self {
+    pub(super) fn paused(turn: &Turn, pending: &PendingTurn) -> Self {
         Self {
             kind: pending.kind,
             at: None,
@@ -98,7 +98,7 @@ impl TurnDraft {
     }
 
     /// The record, which gets its number at commit, and what the message means.
-    pub fn record(mut self, answer: Answer, at: Timestamp) -> (TurnRecord, Understanding) {
+    pub(super) fn record(mut self, answer: Answer, at: Timestamp) -> (TurnRecord, Understanding) {
         let spoke = matches!(answer.form, ReplyForm::Model { .. } | ReplyForm::Sampling { .. });
         let no_tool_called = self.offered_tools
             && spoke
@@ -135,7 +135,7 @@ impl TurnDraft {
     }
 
     /// The pause of a turn; `None` if it has no request to continue with.
-    pub fn pending(
+    pub(super) fn pending(
         self,
         answer: Answer,
         awaited: Vec<AwaitedCall>,

@@ -33,7 +33,7 @@ impl CommitTimes {
 
 /// The stages of a turn that began at `started` and gathered its context for so long. Without measured spans, which only
 /// replies with a model have, the calls follow each other, and the rest is the reply.
-pub fn of(started: Instant, gathered: Duration, answer: &Answer) -> Vec<Stage> {
+pub(super) fn of(started: Instant, gathered: Duration, answer: &Answer) -> Vec<Stage> {
     let stage = |name: String, start_ms, took_ms| Stage { name, start_ms, took_ms };
     let mut stages = vec![stage("recall".to_owned(), 0, milliseconds(gathered))];
     if answer.spans.is_empty() {

@@ -16,7 +16,7 @@ const WRITES: [&str; 17] = [
 /// One message and what is expected of it. `README.md` says what the fields mean.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Case {
+pub(crate) struct Case {
     pub say: String,
     tool: Option<String>,
     args: Map<String, Value>,
@@ -33,7 +33,7 @@ pub struct Case {
 }
 
 /// What a turn came to.
-pub struct Came {
+pub(crate) struct Came {
     pub text: String,
     pub success: bool,
     pub ran: Vec<(String, Value)>,
@@ -41,7 +41,7 @@ pub struct Came {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     Right,
     /// It asked back, or said what it did not understand.
     Asked,
@@ -49,7 +49,7 @@ pub enum Verdict {
 }
 
 impl Case {
-    pub fn is_approved(&self) -> bool {
+    pub(crate) fn is_approved(&self) -> bool {
         self.then.as_deref() == Some("approve")
     }
 
@@ -65,7 +65,7 @@ impl Case {
     }
 }
 
-pub fn judge(case: &Case, came: &Came) -> (Verdict, &'static str) {
+pub(crate) fn judge(case: &Case, came: &Came) -> (Verdict, &'static str) {
     let is_write = |(tool, _): &(String, Value)| WRITES.iter().any(|word| tool.contains(word));
     let has = |wanted: &[String]| wanted.iter().all(|words| says(&came.text, words));
     let right = |is: bool, why| if is { (Verdict::Right, "") } else { (Verdict::Wrong, why) };

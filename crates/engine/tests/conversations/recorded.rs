@@ -32,7 +32,7 @@ use throughline_testkit::fixed_clock::FixedClock;
 use tokio_util::sync::CancellationToken;
 
 /// Reads a file beside this one; `{DATA}` is where the servers' data were.
-pub fn read<T: DeserializeOwned>(name: &str) -> T {
+pub(crate) fn read<T: DeserializeOwned>(name: &str) -> T {
     let path = format!("{}/tests/conversations/{name}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
     let text = text.replace("{DATA}", "/data").replace("{WEB}", "http://pier.example");
@@ -57,7 +57,7 @@ struct Recorded {
 }
 
 /// Tools that answer what they answered when they were recorded.
-pub struct RecordedTools {
+pub(crate) struct RecordedTools {
     tools: Vec<ToolDefinition>,
     answers: Vec<Recorded>,
     unrecorded: Mutex<Vec<String>>,
@@ -65,7 +65,7 @@ pub struct RecordedTools {
 
 impl RecordedTools {
     /// The calls that nothing was recorded for.
-    pub fn unrecorded(&self) -> Vec<String> {
+    pub(crate) fn unrecorded(&self) -> Vec<String> {
         self.unrecorded.lock().unwrap().clone()
     }
 }
@@ -149,13 +149,13 @@ impl Embedder for NoEmbedder {
     }
 }
 
-pub struct Bench {
+pub(crate) struct Bench {
     engine: Engine,
     pub tools: Arc<RecordedTools>,
 }
 
 impl Bench {
-    pub async fn start(set: &str, conversation: &str, names: &[String]) -> Self {
+    pub(crate) async fn start(set: &str, conversation: &str, names: &[String]) -> Self {
         let mut servers: BTreeMap<String, Server> = read("servers.json");
         let mut answers: BTreeMap<String, Vec<Recorded>> = read(&format!("{set}-answers.json"));
         let (mut tools, mut rules) = (Vec::new(), OperatorRules::new());
@@ -192,7 +192,7 @@ impl Bench {
         Self { engine: Engine::start(parts).await.unwrap(), tools }
     }
 
-    pub async fn query(&self, message: &str) -> TurnOutcome {
+    pub(crate) async fn query(&self, message: &str) -> TurnOutcome {
         let request = TurnRequest {
             session: Some(SessionId::new("s").unwrap()),
             input: TurnInput { message: message.into(), is_query: true, ..TurnInput::default() },
@@ -202,7 +202,7 @@ impl Bench {
         self.engine.converse(&caller, request, Events::nowhere(), cancel).await.unwrap()
     }
 
-    pub async fn approve(&self, pending: &PendingTurn) {
+    pub(crate) async fn approve(&self, pending: &PendingTurn) {
         let session = SessionId::new("s").unwrap();
         for awaited in &pending.awaited {
             let (events, cancel) = (Events::nowhere(), CancellationToken::new());

@@ -22,14 +22,19 @@ use crate::bench::{Bench, bench};
 const SAID: &str = "My sister Marta lives in Gdansk.";
 const QUESTION: &str = "Where does my sister Marta live?";
 
-pub async fn open(bench: &Bench, caller: &Caller, id: &str, settings: Settings) -> SessionId {
+pub(crate) async fn open(
+    bench: &Bench,
+    caller: &Caller,
+    id: &str,
+    settings: Settings,
+) -> SessionId {
     let id = SessionId::new(id).unwrap();
     let new = NewSession { id: Some(id.clone()), settings, ..NewSession::default() };
     bench.engine.create_session(caller, new).await.unwrap();
     id
 }
 
-pub async fn say(bench: &Bench, caller: &Caller, id: &SessionId, message: &str) {
+pub(crate) async fn say(bench: &Bench, caller: &Caller, id: &SessionId, message: &str) {
     bench.engine.record(caller, id, said(message)).await.unwrap();
 }
 
@@ -140,7 +145,7 @@ async fn a_request_that_quoted_another_session_is_made_again_while_that_stands()
 }
 
 /// Keeps an exchange with the receipt of its request.
-pub async fn exchange(bench: &Bench, id: &SessionId, message: &str) -> AssembledRequest {
+pub(crate) async fn exchange(bench: &Bench, id: &SessionId, message: &str) -> AssembledRequest {
     let input = TurnInput { message: message.into(), ..TurnInput::default() };
     let prepared = bench.engine.prepare(&bench.caller, id, &input).await.unwrap();
     let receipt = Some(prepared.receipt.request_hash.to_string());
@@ -154,7 +159,7 @@ pub async fn exchange(bench: &Bench, id: &SessionId, message: &str) -> Assembled
     (*prepared).clone()
 }
 
-pub fn text(request: &AssembledRequest) -> String {
+pub(crate) fn text(request: &AssembledRequest) -> String {
     format!("{:?}", request.request.messages)
 }
 
@@ -291,7 +296,7 @@ fn said(message: &str) -> RecordedTurn {
 }
 
 /// The texts that a search answers, best first.
-pub async fn searched(bench: &Bench, query: &str) -> Vec<String> {
+pub(crate) async fn searched(bench: &Bench, query: &str) -> Vec<String> {
     let found = bench.engine.search(&bench.caller, query, 10, 0).await.unwrap();
     found.hits.into_iter().map(|hit| hit.snippet.text).collect()
 }

@@ -34,10 +34,10 @@ use throughline_testkit::fixed_clock::FixedClock;
 use tokio_util::sync::CancellationToken;
 
 use crate::doubles::WordEmbedder;
-pub use crate::doubles::{Line, ScriptedModel, ScriptedTools};
+pub(crate) use crate::doubles::{Line, ScriptedModel, ScriptedTools};
 
 /// An engine with everything scripted in reach.
-pub struct Bench {
+pub(crate) struct Bench {
     pub engine: Engine,
     pub model: Arc<ScriptedModel>,
     pub formatter: Arc<ScriptedModel>,
@@ -47,7 +47,7 @@ pub struct Bench {
     pub store: Arc<dyn Store>,
 }
 
-pub struct BenchBuilder {
+pub(crate) struct BenchBuilder {
     lines: Option<Vec<Line>>,
     formatter: Option<Vec<Line>>,
     limits: Limits,
@@ -61,7 +61,7 @@ pub struct BenchBuilder {
     embedder: Arc<dyn Embedder>,
 }
 
-pub fn bench() -> BenchBuilder {
+pub(crate) fn bench() -> BenchBuilder {
     BenchBuilder {
         lines: None,
         formatter: None,
@@ -77,7 +77,7 @@ pub fn bench() -> BenchBuilder {
     }
 }
 
-pub fn rule(name: &str, include: IncludeMode, text: &str) -> Document {
+pub(crate) fn rule(name: &str, include: IncludeMode, text: &str) -> Document {
     Document {
         name: name.into(),
         description: String::new(),
@@ -101,70 +101,70 @@ fn agent(rules: Vec<Document>, with_tools: bool) -> AgentBook {
 
 impl BenchBuilder {
     /// A model with these lines; without this there is none.
-    pub fn model(mut self, lines: impl Into<Vec<Line>>) -> Self {
+    pub(crate) fn model(mut self, lines: impl Into<Vec<Line>>) -> Self {
         self.lines = Some(lines.into());
         self
     }
 
     /// A second model that words the results of queries.
-    pub fn formatter(mut self, lines: impl Into<Vec<Line>>) -> Self {
+    pub(crate) fn formatter(mut self, lines: impl Into<Vec<Line>>) -> Self {
         self.formatter = Some(lines.into());
         self
     }
 
-    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+    pub(crate) fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.limits);
         self
     }
 
-    pub fn rule(mut self, rule: Document) -> Self {
+    pub(crate) fn rule(mut self, rule: Document) -> Self {
         self.rules.push(rule);
         self
     }
 
-    pub fn tools(mut self) -> Self {
+    pub(crate) fn tools(mut self) -> Self {
         self.with_tools = true;
         self
     }
 
     /// The operator allows this tool.
-    pub fn allow(mut self, tool: &'static str) -> Self {
+    pub(crate) fn allow(mut self, tool: &'static str) -> Self {
         self.allowed.push(tool);
         self
     }
 
     /// Started so much later than the others: a server that was started again.
-    pub fn later(mut self, after: Duration) -> Self {
+    pub(crate) fn later(mut self, after: Duration) -> Self {
         self.after = after;
         self
     }
 
     /// On this store instead of one of its own.
-    pub fn on(mut self, store: Arc<dyn Store>) -> Self {
+    pub(crate) fn on(mut self, store: Arc<dyn Store>) -> Self {
         self.store = store;
         self
     }
 
     /// With a cache that other copies share.
-    pub fn sharing(mut self, shared: Arc<dyn SharedCache>) -> Self {
+    pub(crate) fn sharing(mut self, shared: Arc<dyn SharedCache>) -> Self {
         self.shared = Some(shared);
         self
     }
 
     /// With this embedder instead of one of its own.
-    pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+    pub(crate) fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.embedder = embedder;
         self
     }
 
     /// With a search index of its own, in memory.
-    pub async fn indexed(mut self) -> Self {
+    pub(crate) async fn indexed(mut self) -> Self {
         let index = SqliteIndex::open(None, &OpenOptions::default()).await.unwrap();
         self.index = Some(Arc::new(index));
         self
     }
 
-    pub async fn start(self) -> Bench {
+    pub(crate) async fn start(self) -> Bench {
         let (with_model, with_formatter) = (self.lines.is_some(), self.formatter.is_some());
         let model = ScriptedModel::playing("scripted/model", self.lines.unwrap_or_default());
         let formatter =
@@ -209,19 +209,19 @@ impl BenchBuilder {
 
 impl Bench {
     /// Replaces the agent's rules, as a reload does.
-    pub fn reload(&self, rules: Vec<Document>, with_tools: bool) {
+    pub(crate) fn reload(&self, rules: Vec<Document>, with_tools: bool) {
         self.engine.replace_agents(agent(rules, with_tools));
     }
 
-    pub async fn ask(&self, message: &str) -> TurnOutcome {
+    pub(crate) async fn ask(&self, message: &str) -> TurnOutcome {
         self.ask_with(message, None).await.unwrap()
     }
 
-    pub async fn ask_in(&self, session: SessionId, message: &str) -> TurnOutcome {
+    pub(crate) async fn ask_in(&self, session: SessionId, message: &str) -> TurnOutcome {
         self.ask_all(session, message, None).await.unwrap()
     }
 
-    pub async fn ask_with(
+    pub(crate) async fn ask_with(
         &self,
         message: &str,
         key: Option<RequestKey>,
@@ -230,7 +230,7 @@ impl Bench {
     }
 
     /// The turn that a query made.
-    pub async fn query(&self, query: &str) -> Arc<TurnRecord> {
+    pub(crate) async fn query(&self, query: &str) -> Arc<TurnRecord> {
         let request = TurnRequest {
             session: Some(session()),
             input: TurnInput { message: query.into(), is_query: true, ..TurnInput::default() },
@@ -264,7 +264,7 @@ impl Bench {
     }
 
     /// The turn that a message made.
-    pub async fn turn(&self, message: &str) -> Arc<TurnRecord> {
+    pub(crate) async fn turn(&self, message: &str) -> Arc<TurnRecord> {
         match self.ask(message).await {
             TurnOutcome::Finished { record, .. } => record,
             TurnOutcome::Paused { .. } => panic!("the turn waits for approval"),
@@ -272,6 +272,6 @@ impl Bench {
     }
 }
 
-pub fn session() -> SessionId {
+pub(crate) fn session() -> SessionId {
     SessionId::new("s").unwrap()
 }

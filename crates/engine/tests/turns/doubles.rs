@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 /// What the model does on one call.
 #[derive(Clone)]
-pub enum Line {
+pub(crate) enum Line {
     Says(&'static str),
     Calls(&'static str, Value),
     /// The same call this many times in one message.
@@ -28,14 +28,14 @@ pub enum Line {
 }
 
 /// Plays its lines in order and remembers what it was sent.
-pub struct ScriptedModel {
+pub(crate) struct ScriptedModel {
     name: &'static str,
     lines: Mutex<VecDeque<Line>>,
     pub requests: Mutex<Vec<ModelRequest>>,
 }
 
 impl ScriptedModel {
-    pub fn playing(name: &'static str, lines: Vec<Line>) -> Arc<Self> {
+    pub(crate) fn playing(name: &'static str, lines: Vec<Line>) -> Arc<Self> {
         Arc::new(Self { name, lines: Mutex::new(lines.into()), requests: Mutex::default() })
     }
 }
@@ -84,7 +84,7 @@ fn called(times: usize, name: &str, input: &Value, usage: Usage) -> Events {
 
 /// Tools of one server: some read, one changes, one destroys.
 #[derive(Default)]
-pub struct ScriptedTools {
+pub(crate) struct ScriptedTools {
     pub called: Mutex<Vec<(String, Value)>>,
     pub description: Mutex<String>,
     /// What tools answer instead of the device that was asked for.
@@ -104,7 +104,7 @@ pub struct ScriptedTools {
 
 impl ScriptedTools {
     /// The tools that were called, in order.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         self.called.lock().unwrap().iter().map(|(name, _)| name.clone()).collect()
     }
 }
@@ -188,7 +188,7 @@ impl Tools for ScriptedTools {
 }
 
 /// Words hashed into a small vector: enough to tell texts apart. Counts the texts.
-pub struct WordEmbedder {
+pub(crate) struct WordEmbedder {
     pub name: &'static str,
     pub embedded: AtomicUsize,
 }

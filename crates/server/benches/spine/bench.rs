@@ -13,7 +13,7 @@ use super::table::{Report, Times, ms};
 use super::wire::Wire;
 
 /// How much is measured.
-pub struct Size {
+pub(crate) struct Size {
     /// Turns at which the cost of one more is measured.
     pub lengths: &'static [u64],
     /// Measurements a cell.
@@ -30,14 +30,14 @@ pub struct Size {
 
 impl Size {
     /// All of it.
-    pub fn full() -> Self {
+    pub(crate) fn full() -> Self {
         let lengths = &[10, 100, 1_000, 10_000];
         let (sessions, active, stored) = (100_000, 1_000, 1_000);
         Self { lengths, samples: 300, turns_each: 300, sessions, active, stored }
     }
 
     /// Enough for ratios, in a few minutes on a busy machine.
-    pub fn quick() -> Self {
+    pub(crate) fn quick() -> Self {
         let lengths = &[10, 100, 1_000, 10_000];
         let (sessions, active, stored) = (10_000, 500, 100);
         Self { lengths, samples: 100, turns_each: 60, sessions, active, stored }
@@ -45,7 +45,7 @@ impl Size {
 }
 
 /// A running server and its store.
-pub struct Bench {
+pub(crate) struct Bench {
     /// The server.
     pub served: Served,
     /// Where it keeps everything.
@@ -55,7 +55,7 @@ pub struct Bench {
 
 impl Bench {
     /// A server on an empty store, with these variables.
-    pub fn start(runtime: &Runtime, environment: &[(&str, String)]) -> Self {
+    pub(crate) fn start(runtime: &Runtime, environment: &[(&str, String)]) -> Self {
         // Beside the build, so that the disk is measured and not a file system in memory.
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let served = runtime.block_on(Served::start(&launch(&folder, environment)));
@@ -64,30 +64,30 @@ impl Bench {
     }
 
     /// One more connection.
-    pub fn wire(&self) -> Wire {
+    pub(crate) fn wire(&self) -> Wire {
         Wire::to(&self.host)
     }
 }
 
 /// How to start a server on the store in `folder`.
-pub fn launch(folder: &TempDir, environment: &[(&str, String)]) -> Launch {
+pub(crate) fn launch(folder: &TempDir, environment: &[(&str, String)]) -> Launch {
     let store = format!("sqlite:{}", folder.path().join("throughline.db").display());
     let launch = Launch::new(env!("CARGO_BIN_EXE_throughline"), store);
     environment.iter().fold(launch, |launch, (name, value)| launch.with(*name, value))
 }
 
 /// A server's `host:port`.
-pub fn host_of(served: &Served) -> String {
+pub(crate) fn host_of(served: &Served) -> String {
     served.url("").trim_start_matches("http://").trim_end_matches("/api/v1").to_owned()
 }
 
 /// An exchange of 200 and 800 characters, as the comparison with others uses.
-pub fn exchange(number: u64) -> Value {
+pub(crate) fn exchange(number: u64) -> Value {
     json!({ "message": words(number, 200), "reply": words(number + 7, 800) })
 }
 
 /// Text of about this many characters, of words that differ from number to number.
-pub fn words(number: u64, characters: usize) -> String {
+pub(crate) fn words(number: u64, characters: usize) -> String {
     const WORDS: [&str; 16] = [
         "rack",
         "switch",
@@ -117,7 +117,7 @@ pub fn words(number: u64, characters: usize) -> String {
 }
 
 /// Makes a session of so many turns.
-pub fn fill(wire: &mut Wire, session: &str, from: u64, to: u64) {
+pub(crate) fn fill(wire: &mut Wire, session: &str, from: u64, to: u64) {
     if from == 0 {
         wire.post("/api/v1/conversations", &json!({ "id": session }));
     }
@@ -127,7 +127,7 @@ pub fn fill(wire: &mut Wire, session: &str, from: u64, to: u64) {
 }
 
 /// Appends of 4 KiB with fdatasync, one after the other, in milliseconds.
-pub fn disk() -> (f64, f64) {
+pub(crate) fn disk() -> (f64, f64) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut file = File::create(folder.path().join("probe")).unwrap();
     let mut times = Times::default();
@@ -141,7 +141,7 @@ pub fn disk() -> (f64, f64) {
 }
 
 /// What the machine is and does.
-pub fn machine(report: &mut Report) {
+pub(crate) fn machine(report: &mut Report) {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let (p50, p99) = disk();
     report.say(&format!(
@@ -153,7 +153,7 @@ pub fn machine(report: &mut Report) {
 }
 
 /// The load when all was measured.
-pub fn load_at_end(report: &mut Report) {
+pub(crate) fn load_at_end(report: &mut Report) {
     report.say(&format!("Load average at the end: {}.", load()));
 }
 

@@ -9,7 +9,7 @@ use super::table::{Report, Times, ms};
 use super::wire::{Answered, Wire};
 
 /// The scripted model directly, then through us.
-pub fn measure(runtime: &Runtime, size: &Size, report: &mut Report) {
+pub(crate) fn measure(runtime: &Runtime, size: &Size, report: &mut Report) {
     let reply = words(1, 800);
     let said = move |_: &_| Some(Turn::Say(vec![Step::Text(reply.clone())]));
     let model = runtime.block_on(ScriptedModel::answering(said));

@@ -14,7 +14,7 @@ use super::table::Report;
 const CLIENTS: u64 = 8;
 
 /// Throughput on own sessions and on one, and the count of what many writers leave.
-pub fn measure(runtime: &Runtime, size: &Size, report: &mut Report) {
+pub(crate) fn measure(runtime: &Runtime, size: &Size, report: &mut Report) {
     let bench = Bench::start(runtime, &[]);
     let own = throughput(&bench, size.turns_each, |client| format!("own-{client}"));
     let same = throughput(&bench, size.turns_each, |_| "same".into());

@@ -10,7 +10,7 @@ use super::table::{Report, Times, ms};
 const STEP: usize = 250;
 
 /// Appends and prompts at each length.
-pub fn measure(runtime: &Runtime, size: &Size, report: &mut Report) {
+pub(crate) fn measure(runtime: &Runtime, size: &Size, report: &mut Report) {
     let bench = Bench::start(runtime, &[]);
     let mut wire = bench.wire();
     let mut rows = Vec::new();

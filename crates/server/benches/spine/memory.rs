@@ -22,7 +22,7 @@ const SAMPLES: u64 = 200;
 const STORED_WITHIN: Duration = Duration::from_secs(600);
 
 /// All of it.
-pub fn measure(runtime: &Runtime, report: &mut Report) {
+pub(crate) fn measure(runtime: &Runtime, report: &mut Report) {
     let rows: Vec<Vec<String>> = [10, 100, 1_000].map(|count| across(runtime, count)).into();
     report.say("Memory across a user's sessions of 50 turns each: `prepare` of a new session over HTTP, first after a start and then with another question each time, in milliseconds; resident memory for it, and the store on disk with everything derived, in MB; fdatasync at the same time.");
     let columns =

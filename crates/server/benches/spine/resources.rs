@@ -18,7 +18,7 @@ use super::wire::Wire;
 const CLIENTS: u64 = 8;
 
 /// All of it.
-pub fn measure(runtime: &Runtime, size: &Size, report: &mut Report) {
+pub(crate) fn measure(runtime: &Runtime, size: &Size, report: &mut Report) {
     let mut rows = vec![vec!["start to first answer, empty store, ms p50".into(), ms(start())]];
     let bench = Bench::start(runtime, &[]);
     rows.push(vec!["resident, idle, MB".into(), megabytes(resident(&bench.served))]);
@@ -55,7 +55,7 @@ fn start() -> f64 {
     times.percentile(50)
 }
 
-pub fn resident(served: &Served) -> u64 {
+pub(crate) fn resident(served: &Served) -> u64 {
     figure(&format!("/proc/{}/status", served.pid()), "VmRSS:") * 1024
 }
 
@@ -122,7 +122,7 @@ fn on_disk(runtime: &Runtime, size: &Size) -> Vec<Vec<String>> {
 }
 
 /// Runs `work` for numbers below `count`, on several connections.
-pub fn spread(bench: &Bench, count: u64, work: impl Fn(&mut Wire, u64) + Sync) {
+pub(crate) fn spread(bench: &Bench, count: u64, work: impl Fn(&mut Wire, u64) + Sync) {
     std::thread::scope(|scope| {
         for client in 0..CLIENTS {
             let work = &work;

@@ -12,7 +12,7 @@ use super::table::Report;
 const REPLAYED: usize = 50;
 
 /// Tokens by the length of the conversation, the stable share, and the modes.
-pub fn measure(runtime: &Runtime, report: &mut Report) {
+pub(crate) fn measure(runtime: &Runtime, report: &mut Report) {
     let bench = Bench::start(runtime, &[]);
     let mut wire = bench.wire();
     let mut rows = Vec::new();

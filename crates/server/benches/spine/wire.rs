@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 /// A connection to a server.
-pub struct Wire {
+pub(crate) struct Wire {
     reader: BufReader<TcpStream>,
     host: String,
     /// Header lines that go with every request.
@@ -15,7 +15,7 @@ pub struct Wire {
 }
 
 /// An answer and when its first byte of content came.
-pub struct Answered {
+pub(crate) struct Answered {
     /// Its status.
     pub status: u16,
     /// Its content.
@@ -28,26 +28,26 @@ pub struct Answered {
 
 impl Answered {
     /// The content as JSON.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 }
 
 impl Wire {
     /// Connects to `host:port`.
-    pub fn to(host: &str) -> Self {
+    pub(crate) fn to(host: &str) -> Self {
         let stream = TcpStream::connect(host).unwrap();
         stream.set_nodelay(true).unwrap();
         Self { reader: BufReader::new(stream), host: host.to_owned(), headers: "" }
     }
 
     /// The same, with the key that a model wants to see.
-    pub fn to_model(host: &str) -> Self {
+    pub(crate) fn to_model(host: &str) -> Self {
         Self { headers: "authorization: Bearer none\r\n", ..Self::to(host) }
     }
 
     /// Sends a body and reads the whole answer; anything but a success is a panic with what was said.
-    pub fn post(&mut self, path: &str, body: &Value) -> Answered {
+    pub(crate) fn post(&mut self, path: &str, body: &Value) -> Answered {
         let answered = self.send("POST", path, &body.to_string());
         let said = String::from_utf8_lossy(&answered.body);
         assert!(answered.status < 300, "POST {path} answered {}: {said}", answered.status);
@@ -55,7 +55,7 @@ impl Wire {
     }
 
     /// Reads a route.
-    pub fn get(&mut self, path: &str) -> Answered {
+    pub(crate) fn get(&mut self, path: &str) -> Answered {
         self.send("GET", path, "")
     }
 

@@ -12,14 +12,14 @@ use crate::failure::Failure;
 
 /// Arguments of `backup`.
 #[derive(Debug, Args)]
-pub struct BackupCommand {
+pub(super) struct BackupCommand {
     /// The file to write, which must not exist [default: a dated file in the backup folder].
     path: Option<PathBuf>,
 }
 
 impl BackupCommand {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let config = settings.load()?;
         let (url, options) = assemble::store_options(&config)?;
         let folder = &config.backups.folder;
@@ -52,7 +52,7 @@ impl BackupCommand {
 
 /// Arguments of `restore`.
 #[derive(Debug, Args)]
-pub struct RestoreCommand {
+pub(super) struct RestoreCommand {
     /// The backup. Stop the server first.
     path: PathBuf,
     /// Replace a store that is not empty; the old store is kept.
@@ -62,7 +62,7 @@ pub struct RestoreCommand {
 
 impl RestoreCommand {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let config = settings.load()?;
         let (url, options) = assemble::store_options(&config)?;
         let restore = Restore {

@@ -20,7 +20,7 @@ const TURNS_AT_ONCE: u64 = 256;
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
-pub struct Check {
+pub(super) struct Check {
     /// How many of the newest requests per session to rebuild from their receipts.
     #[arg(long, default_value_t = 2)]
     requests: usize,
@@ -40,7 +40,7 @@ struct Found {
 
 impl Check {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let config = settings.load_for(IfAbsent::Refuse)?;
         let store = assemble::store(&config).await?;
         let place = store.facts().location;

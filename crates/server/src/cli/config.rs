@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 /// Arguments of `config`.
 #[derive(Debug, Args)]
-pub struct ConfigCommand {
+pub(super) struct ConfigCommand {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -34,7 +34,7 @@ enum Verb {
 
 impl ConfigCommand {
     /// Runs the command.
-    pub fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
         let json = settings.json;
         match self.verb {
             Verb::Init { file: None } if json => output::json(&json!({"text": DEFAULT_FILE})),

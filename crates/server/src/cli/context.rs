@@ -15,7 +15,7 @@ use crate::failure::Failure;
 
 /// Arguments of `context`.
 #[derive(Debug, Args)]
-pub struct ContextCommand {
+pub(super) struct ContextCommand {
     #[command(flatten)]
     who: Identity,
     #[command(subcommand)]
@@ -66,7 +66,7 @@ enum Verb {
 
 impl ContextCommand {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let then = match self.verb {
             Verb::Create { .. } | Verb::Import { .. } => IfAbsent::Create,
             _ => IfAbsent::Refuse,

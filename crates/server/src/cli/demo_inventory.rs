@@ -3,6 +3,6 @@
 use crate::failure::Failure;
 
 /// Serves until the input ends.
-pub async fn run() -> Result<(), Failure> {
+pub(super) async fn run() -> Result<(), Failure> {
     Ok(crate::demo::run_stdio().await?)
 }

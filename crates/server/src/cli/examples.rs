@@ -115,7 +115,7 @@ const EXAMPLES: [(&str, &[&str]); 82] = [
 ];
 
 /// Adds the examples to the command line.
-pub fn add(command: Command) -> Command {
+pub(super) fn add(command: Command) -> Command {
     EXAMPLES.into_iter().fold(command, |command, (path, lines)| {
         let mut text = "Examples:".to_owned();
         for line in lines {

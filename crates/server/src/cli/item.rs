@@ -18,7 +18,7 @@ const DESCRIPTION_CHARACTERS: usize = 60;
 
 /// Arguments of `item`.
 #[derive(Debug, Args)]
-pub struct ItemCommand {
+pub(super) struct ItemCommand {
     #[command(flatten)]
     who: Identity,
     /// Also start the demo inventory.
@@ -87,7 +87,7 @@ enum Format {
 
 impl ItemCommand {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let then = match self.verb {
             Verb::Available { .. } => IfAbsent::Pretend,
             _ => IfAbsent::Refuse,

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 
 /// Arguments of `key`.
 #[derive(Debug, Args)]
-pub struct Key {
+pub(super) struct Key {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -68,7 +68,7 @@ impl From<Scope> for Grants {
 
 impl Key {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let then = match self.verb {
             Verb::Create { .. } => IfAbsent::Create,
             _ => IfAbsent::Refuse,

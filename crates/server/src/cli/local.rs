@@ -22,7 +22,7 @@ const LOCAL: &str = "local";
 
 /// Whose data a command uses.
 #[derive(Debug, Default, Args)]
-pub struct Identity {
+pub(super) struct Identity {
     /// The organisation whose data to use [default: local]. A server takes it from the key.
     #[arg(long, global = true)]
     tenant: Option<String>,
@@ -33,24 +33,24 @@ pub struct Identity {
 
 impl Identity {
     /// The caller for an engine of this machine.
-    pub fn caller(&self) -> Result<Caller, Failure> {
+    pub(super) fn caller(&self) -> Result<Caller, Failure> {
         let tenant = TenantId::new(self.tenant.as_deref().unwrap_or(LOCAL)).map_err(invalid)?;
         let user = UserId::new(self.user.as_deref().unwrap_or(LOCAL)).map_err(invalid)?;
         Ok(Caller { scope: Scope { tenant, user }, grants: Grants::Admin })
     }
 
     /// The named user.
-    pub fn user(&self) -> Option<&str> {
+    pub(super) fn user(&self) -> Option<&str> {
         self.user.as_deref()
     }
 
     /// Takes the named user, so that the command does not act for them.
-    pub fn take_user(&mut self) -> Option<String> {
+    pub(super) fn take_user(&mut self) -> Option<String> {
         self.user.take()
     }
 
     /// Rejects `--tenant`: a server takes it from the key.
-    pub fn refuse_tenant(&self) -> Result<(), Failure> {
+    pub(super) fn refuse_tenant(&self) -> Result<(), Failure> {
         match &self.tenant {
             None => Ok(()),
             Some(tenant) => Err(Failure::wrong_use(
@@ -62,7 +62,7 @@ impl Identity {
 }
 
 /// An engine opened for one command.
-pub struct Local {
+pub(super) struct Local {
     pub engine: Arc<Engine>,
     /// MCP servers.
     pub servers: Arc<McpProxy>,
@@ -72,7 +72,11 @@ pub struct Local {
 
 impl Local {
     /// Opens the configured store and an engine, with or without the demo.
-    pub async fn with(mut config: Config, who: &Identity, demo: Demo) -> Result<Self, Failure> {
+    pub(super) async fn with(
+        mut config: Config,
+        who: &Identity,
+        demo: Demo,
+    ) -> Result<Self, Failure> {
         let caller = who.caller()?;
         if demo == Demo::With {
             config.servers.insert(demo::SERVER.into(), demo_server()?);
@@ -83,18 +87,18 @@ impl Local {
     }
 
     /// Stops the MCP servers that were started.
-    pub async fn close(self) {
+    pub(super) async fn close(self) {
         self.servers.shutdown().await;
     }
 }
 
 /// Parses a session id.
-pub fn session_id(text: &str) -> Result<SessionId, Failure> {
+pub(super) fn session_id(text: &str) -> Result<SessionId, Failure> {
     SessionId::new(text).map_err(invalid)
 }
 
 /// The failure for an invalid name.
-pub fn invalid(error: throughline_engine::id::InvalidName) -> Failure {
+pub(super) fn invalid(error: throughline_engine::id::InvalidName) -> Failure {
     let error = throughline_engine::error::Error::from(error);
     Failure::wrong_use(error.to_string(), error.hint())
 }

@@ -15,14 +15,14 @@ use crate::telemetry::{self, traces::Traces};
 
 /// Arguments of `mcp`.
 #[derive(Debug, Args)]
-pub struct Serve {
+pub(super) struct Serve {
     /// Also start the demo inventory, so that tools-search and tools-call have tools to use.
     #[arg(long)]
     demo: bool,
 }
 
 /// Serves until the client disconnects.
-pub async fn run(flags: &Serve, settings: &Settings) -> Result<(), Failure> {
+pub(super) async fn run(flags: &Serve, settings: &Settings) -> Result<(), Failure> {
     let demo = Demo::by(flags.demo);
     let mut config = settings.load()?;
     if demo == Demo::With {

@@ -16,7 +16,7 @@ use crate::memory_view::MemoryKind;
 
 /// Arguments of `memory`.
 #[derive(Debug, Args)]
-pub struct MemoryCommand {
+pub(super) struct MemoryCommand {
     #[command(flatten)]
     who: Identity,
     #[command(subcommand)]
@@ -117,7 +117,7 @@ enum Verb {
 
 impl MemoryCommand {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let Self { who, verb } = self;
         let then = match verb {
             Verb::Add { .. } | Verb::Import { .. } => IfAbsent::Create,

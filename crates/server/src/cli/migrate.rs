@@ -17,7 +17,7 @@ use crate::failure::Failure;
 
 /// Arguments of `migrate`.
 #[derive(Debug, Args)]
-pub struct Migrate {
+pub(super) struct Migrate {
     /// The store to read.
     #[arg(long, value_name = "URL")]
     from: String,
@@ -31,7 +31,7 @@ pub struct Migrate {
 
 impl Migrate {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let (source, target): (StoreUrl, StoreUrl) = (self.from.parse()?, self.to.parse()?);
         if source == target {
             let what = format!("{source} cannot be copied into itself");

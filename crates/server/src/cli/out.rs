@@ -7,17 +7,17 @@ use std::io::{self, ErrorKind, Write};
 use crate::failure::Failure;
 
 /// Writes a line.
-pub fn line(text: impl std::fmt::Display) -> Result<(), Failure> {
+pub(super) fn line(text: impl std::fmt::Display) -> Result<(), Failure> {
     write(format_args!("{text}\n"))
 }
 
 /// Writes text as it is.
-pub fn text(text: impl std::fmt::Display) -> Result<(), Failure> {
+pub(super) fn text(text: impl std::fmt::Display) -> Result<(), Failure> {
     write(format_args!("{text}"))
 }
 
 /// Writes bytes as they are.
-pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
+pub(super) fn bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     gone_is_fine(out.write_all(bytes).and_then(|()| out.flush()))
 }

@@ -12,16 +12,16 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub use super::out::line;
+pub(super) use super::out::line;
 use crate::failure::Failure;
 
 /// Prints a value as JSON.
-pub fn json(value: &impl Serialize) -> Result<(), Failure> {
+pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
     line(json_text(value)?)
 }
 
 /// Prints a response as JSON if requested, otherwise with `words`.
-pub fn show(
+pub(super) fn show(
     as_json: bool,
     answer: &Value,
     words: impl FnOnce() -> Result<(), Failure>,
@@ -30,13 +30,13 @@ pub fn show(
 }
 
 /// A value as JSON.
-pub fn json_text(value: &impl Serialize) -> Result<String, Failure> {
+pub(super) fn json_text(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value)
         .map_err(|error| Failure::new(error.to_string(), "this is a bug; please report it"))
 }
 
 /// Deserialises a response.
-pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, Failure> {
+pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T, Failure> {
     serde_json::from_value(value).map_err(|error| {
         let what = format!("the response does not match this version: {error}");
         Failure::new(what, "use the same version on both sides").coded("other_version")
@@ -44,7 +44,7 @@ pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, Failure> {
 }
 
 /// A field for people: text as it is, lists with commas, null as a dash.
-pub fn field(value: &Value, name: &str) -> String {
+pub(super) fn field(value: &Value, name: &str) -> String {
     match &value[name] {
         Value::Null => "-".into(),
         Value::String(text) => text.clone(),
@@ -57,18 +57,18 @@ pub fn field(value: &Value, name: &str) -> String {
 }
 
 /// The elements of a field; empty if it is not a list.
-pub fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+pub(super) fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value[name].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
 /// Prints the fields of an object, one per line; nested objects stay JSON.
-pub fn fields(value: &Value) -> Result<(), Failure> {
+pub(super) fn fields(value: &Value) -> Result<(), Failure> {
     let names = value.as_object().into_iter().flat_map(|object| object.keys());
     table(["", ""], names.map(|name| [name.replace('_', " "), field(value, name)]))
 }
 
 /// A rule, reference or tool, as it is typed.
-pub fn item(item: &Value) -> String {
+pub(super) fn item(item: &Value) -> String {
     let (kind, name) = (field(item, "type"), field(item, "name"));
     match item["serverName"].as_str() {
         Some(server) => format!("{kind} {server}:{name}"),
@@ -77,7 +77,7 @@ pub fn item(item: &Value) -> String {
 }
 
 /// Prints a table.
-pub fn table<const N: usize>(
+pub(super) fn table<const N: usize>(
     headings: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
 ) -> Result<(), Failure> {
@@ -85,7 +85,7 @@ pub fn table<const N: usize>(
 }
 
 /// A table as text.
-pub fn table_text<const N: usize>(
+pub(super) fn table_text<const N: usize>(
     headings: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
 ) -> String {
@@ -99,7 +99,7 @@ pub fn table_text<const N: usize>(
 }
 
 /// Writes a file that must not exist yet.
-pub fn new_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+pub(super) fn new_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let open = std::fs::File::options().write(true).create_new(true).open(file);
     open.and_then(|mut open| open.write_all(bytes)).map_err(|error| {
         let what = format!("{} cannot be written: {error}", file.display());
@@ -108,12 +108,12 @@ pub fn new_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// Text without control characters.
-pub fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
 /// The first line of a text, cut to `characters`.
-pub fn brief(text: &str, characters: usize) -> String {
+pub(super) fn brief(text: &str, characters: usize) -> String {
     let first = plain(text.lines().next().unwrap_or_default());
     let more = first.chars().count() > characters || text.lines().nth(1).is_some();
     let mut cut: String = first.chars().take(characters).collect();
@@ -124,7 +124,7 @@ pub fn brief(text: &str, characters: usize) -> String {
 }
 
 /// A progress bar on standard error; hidden without a terminal.
-pub fn bar(what: &'static str) -> ProgressBar {
+pub(super) fn bar(what: &'static str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
@@ -134,7 +134,7 @@ pub fn bar(what: &'static str) -> ProgressBar {
 }
 
 /// A spinner with a count, for work of unknown length.
-pub fn counter(what: &'static str) -> ProgressBar {
+pub(super) fn counter(what: &'static str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }

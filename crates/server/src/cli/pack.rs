@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 /// Arguments of `pack`.
 #[derive(Debug, Args)]
-pub struct Pack {
+pub(super) struct Pack {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -28,7 +28,7 @@ enum Verb {
 
 impl Pack {
     /// Runs the command.
-    pub fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
         let Verb::Check { place } = self.verb;
         let place = match place {
             Some(place) => place,

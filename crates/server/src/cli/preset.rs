@@ -14,7 +14,7 @@ use crate::failure::Failure;
 
 /// Arguments of `preset`.
 #[derive(Debug, Args)]
-pub struct PresetCommand {
+pub(super) struct PresetCommand {
     #[command(flatten)]
     who: Identity,
     #[command(subcommand)]
@@ -59,7 +59,7 @@ enum Verb {
 
 impl PresetCommand {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let then = match self.verb {
             Verb::List { .. } | Verb::Show { .. } => IfAbsent::Pretend,
             Verb::Create { .. } | Verb::Delete { .. } | Verb::Restore { .. } => IfAbsent::Create,

@@ -28,7 +28,7 @@ use crate::failure::Failure;
 
 /// Arguments of `repair`.
 #[derive(Debug, Args)]
-pub struct Repair {
+pub(super) struct Repair {
     #[command(flatten)]
     who: Identity,
     /// The session, or any thread as `throughline check` prints it: TENANT/USER/KIND/ID.
@@ -61,7 +61,7 @@ struct Mended {
 
 impl Repair {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let config = settings.load_for(IfAbsent::Refuse)?;
         let (url, _) = assemble::store_options(&config)?;
         let StoreUrl::Files(root) = &url else {

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 
 /// Arguments of `replay`.
 #[derive(Debug, Args)]
-pub struct Replay {
+pub(super) struct Replay {
     #[command(flatten)]
     who: Identity,
     /// The session's id or a unique prefix.
@@ -38,7 +38,7 @@ pub struct Replay {
 
 impl Replay {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let api =
             Api::open(settings, &self.who, Demo::Without, IfAbsent::Refuse, Wait::UntilStarted)
                 .await?;

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 
 /// Arguments of `search`.
 #[derive(Debug, Args)]
-pub struct Search {
+pub(super) struct Search {
     #[command(flatten)]
     who: Identity,
     /// The words to search for.
@@ -28,7 +28,7 @@ pub struct Search {
 
 impl Search {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let call = Call::get(&["search"]).with("q", self.query.join(" ")).with("limit", self.limit);
         let act = async |api: &Api| {
             let found = api.json(call).await?;
@@ -84,7 +84,7 @@ fn highlighted(snippet: &Snippet) -> String {
 
 /// Arguments of `index`.
 #[derive(Debug, Args)]
-pub struct Index {
+pub(super) struct Index {
     #[command(flatten)]
     who: Identity,
     #[command(subcommand)]
@@ -99,7 +99,7 @@ enum Verb {
 
 impl Index {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let Verb::Rebuild = self.verb;
         let (url, options) = assemble::store_options(&settings.load()?)?;
         if index::index_path(&url, &options).is_none() {

@@ -21,7 +21,7 @@ use crate::telemetry::{self, traces::Traces};
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
-pub struct Serve {
+pub(super) struct Serve {
     /// Also start the demo inventory, an MCP server over stdio, and an agent that uses it.
     #[arg(long)]
     demo: bool,
@@ -32,7 +32,7 @@ pub struct Serve {
 
 impl Serve {
     /// Serves until it is stopped.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let flags = self.bind.map(|bind| ("server.bind", bind.to_string()));
         let (mut config, _) = settings.load_with(flags.as_slice())?;
         let traces = Traces::open(&config.telemetry)?;

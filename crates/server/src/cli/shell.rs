@@ -14,14 +14,14 @@ const PROGRAM: &str = "throughline";
 
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
-pub struct Completions {
+pub(super) struct Completions {
     /// The shell.
     shell: Shell,
 }
 
 impl Completions {
     /// Prints the completions.
-    pub fn run(self, mut command: clap::Command) -> Result<(), Failure> {
+    pub(super) fn run(self, mut command: clap::Command) -> Result<(), Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, PROGRAM, &mut script);
         out::bytes(&script)
@@ -30,14 +30,14 @@ impl Completions {
 
 /// Arguments of `man`.
 #[derive(Debug, Args)]
-pub struct Man {
+pub(super) struct Man {
     /// The folder, created if missing [default: print only the main page to standard output].
     folder: Option<PathBuf>,
 }
 
 impl Man {
     /// Writes a page for every command.
-    pub fn run(self, command: clap::Command, json: bool) -> Result<(), Failure> {
+    pub(super) fn run(self, command: clap::Command, json: bool) -> Result<(), Failure> {
         let Some(folder) = self.folder else {
             let mut page = Vec::new();
             clap_mangen::Man::new(command).render(&mut page)?;

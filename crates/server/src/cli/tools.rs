@@ -17,7 +17,7 @@ const DESCRIPTION_CHARACTERS: usize = 60;
 
 /// Arguments of `tools`.
 #[derive(Debug, Args)]
-pub struct Tools {
+pub(super) struct Tools {
     #[command(flatten)]
     who: Identity,
     /// Also start the demo inventory.
@@ -63,7 +63,7 @@ enum Verb {
 
 impl Tools {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let then = match self.verb {
             Verb::List | Verb::Search { .. } => IfAbsent::Pretend,
             Verb::Call { .. } | Verb::Approve { .. } => IfAbsent::Create,

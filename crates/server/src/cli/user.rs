@@ -18,7 +18,7 @@ use crate::failure::Failure;
 
 /// Arguments of `user`.
 #[derive(Debug, Args)]
-pub struct UserCommand {
+pub(super) struct UserCommand {
     #[command(flatten)]
     who: Identity,
     #[command(subcommand)]
@@ -42,7 +42,7 @@ enum Verb {
 
 impl UserCommand {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let Self { mut who, verb } = self;
         let user = who.caller()?.scope.user.to_string();
         if settings.server().is_some() && who.take_user().is_none() {

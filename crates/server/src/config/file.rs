@@ -11,7 +11,7 @@ use super::{ModelEntry, ServerEntry};
 use crate::failure::Failure;
 
 /// Reads a file into the layers.
-pub fn read(path: &Path, layers: &mut Layers) -> Result<(), Failure> {
+pub(super) fn read(path: &Path, layers: &mut Layers) -> Result<(), Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         let what = format!("the configuration file {} cannot be read: {error}", path.display());
         Failure::new(what, "check that it exists and is readable")

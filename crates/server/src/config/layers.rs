@@ -198,7 +198,7 @@ fn shown_value(path: &str, value: &Value) -> String {
 }
 
 /// Parses a boolean in any of its usual spellings.
-pub fn truth(text: &str) -> Option<bool> {
+pub(super) fn truth(text: &str) -> Option<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Some(true),
         "false" | "0" | "no" | "off" => Some(false),
@@ -207,7 +207,7 @@ pub fn truth(text: &str) -> Option<bool> {
 }
 
 /// Name of a value's type.
-pub fn type_name(value: &Value) -> &'static str {
+pub(super) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::String(_) => "text",
         Value::Integer(_) => "a whole number",
@@ -220,7 +220,7 @@ pub fn type_name(value: &Value) -> &'static str {
 }
 
 /// "did you mean …", or where to look.
-pub fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> String {
     let best = known
         .map(|name| (strsim::jaro_winkler(wanted, name), name))
         .max_by(|(one, _), (two, _)| one.total_cmp(two));

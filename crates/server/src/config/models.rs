@@ -85,7 +85,7 @@ impl Default for ModelEntry {
 }
 
 /// Models by name, and the name of the default one.
-pub type NamedModels = (Vec<(String, ModelConfig)>, Option<String>);
+pub(super) type NamedModels = (Vec<(String, ModelConfig)>, Option<String>);
 
 impl Config {
     /// All models by name, and the name of the default one.
@@ -190,7 +190,7 @@ fn serves_responses(entry: &ModelEntry, config: &ModelConfig) -> Result<bool, Fa
 }
 
 /// Checks that names are present and unique, and that the default is one of them.
-pub fn check(config: &Config) -> Result<(), Failure> {
+pub(super) fn check(config: &Config) -> Result<(), Failure> {
     for (place, entry) in config.model.iter().enumerate() {
         if entry.name.is_empty() || entry.model.is_empty() {
             return Err(Failure::wrong_use(

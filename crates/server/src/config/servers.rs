@@ -143,7 +143,7 @@ fn fill(
 }
 
 /// Checks that each server has either a command or a URL.
-pub fn check(servers: &BTreeMap<String, ServerEntry>) -> Result<(), Failure> {
+pub(super) fn check(servers: &BTreeMap<String, ServerEntry>) -> Result<(), Failure> {
     for (name, entry) in servers {
         if entry.command.is_empty() == entry.url.is_empty() {
             return Err(Failure::wrong_use(

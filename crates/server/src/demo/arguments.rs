@@ -11,11 +11,14 @@ use super::records::Refusal;
 const LIMIT_DEFAULT: u64 = 50;
 
 /// Checked arguments.
-pub struct Arguments(Map<String, Value>);
+pub(super) struct Arguments(Map<String, Value>);
 
 impl Arguments {
     /// Checks `arguments`; the error names every problem with its path.
-    pub fn check(schema: &Validator, arguments: Map<String, Value>) -> Result<Self, Refusal> {
+    pub(super) fn check(
+        schema: &Validator,
+        arguments: Map<String, Value>,
+    ) -> Result<Self, Refusal> {
         let value = Value::Object(arguments);
         let problems: Vec<String> = schema
             .iter_errors(&value)
@@ -31,38 +34,38 @@ impl Arguments {
     }
 
     /// A text argument.
-    pub fn text(&self, name: &str) -> Option<&str> {
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
     }
 
     /// A text argument that the schema requires.
-    pub fn required(&self, name: &str) -> Result<&str, Refusal> {
+    pub(super) fn required(&self, name: &str) -> Result<&str, Refusal> {
         self.text(name).ok_or_else(|| format!("the argument {name} is missing"))
     }
 
     /// A whole number.
-    pub fn number(&self, name: &str) -> Option<u64> {
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
         self.0.get(name).and_then(Value::as_u64)
     }
 
     /// A whole number that the schema requires.
-    pub fn required_number(&self, name: &str) -> Result<u64, Refusal> {
+    pub(super) fn required_number(&self, name: &str) -> Result<u64, Refusal> {
         self.number(name).ok_or_else(|| format!("the argument {name} is missing"))
     }
 
     /// A boolean.
-    pub fn flag(&self, name: &str) -> Option<bool> {
+    pub(super) fn flag(&self, name: &str) -> Option<bool> {
         self.0.get(name).and_then(Value::as_bool)
     }
 
     /// A list of texts.
-    pub fn texts(&self, name: &str) -> Option<Vec<String>> {
+    pub(super) fn texts(&self, name: &str) -> Option<Vec<String>> {
         let list = self.0.get(name)?.as_array()?;
         Some(list.iter().filter_map(Value::as_str).map(str::to_owned).collect())
     }
 
     /// The requested page of a listing, as `{count, next, previous, results}`.
-    pub fn page(&self, results: Vec<Value>) -> Value {
+    pub(super) fn page(&self, results: Vec<Value>) -> Value {
         let offset = self.number("offset").unwrap_or(0);
         let limit = self.number("limit").unwrap_or(LIMIT_DEFAULT);
         let count = results.len() as u64;

@@ -14,12 +14,12 @@ const CREATED_MAX: usize = 1_000;
 
 impl Inventory {
     /// Resets the inventory to its initial state.
-    pub fn reset(&mut self) -> Result<Value, Refusal> {
+    pub(super) fn reset(&mut self) -> Result<Value, Refusal> {
         *self = Self::load().map_err(|error| format!("the inventory cannot be read: {error:#}"))?;
         Ok(json!({"reset": true, "devices": self.devices.len(), "projects": self.projects.len()}))
     }
 
-    pub fn update_device(&mut self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn update_device(&mut self, arguments: &Arguments) -> Result<Value, Refusal> {
         let device = self.device(arguments.required("device")?)?.clone();
         let rack = arguments.text("rack").map(|rack| self.rack(rack)).transpose()?;
         if let Some(rack) = rack.filter(|rack| rack.site != device.site) {
@@ -42,7 +42,7 @@ impl Inventory {
         Ok(json!({"changes": changes, "device": self.device_view(self.device(&device.name)?)}))
     }
 
-    pub fn delete_device(&mut self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn delete_device(&mut self, arguments: &Arguments) -> Result<Value, Refusal> {
         let device = self.device(arguments.required("device")?)?.clone();
         let view = self.device_view(&device);
         let addresses = self.addresses.len();
@@ -54,7 +54,7 @@ impl Inventory {
         }))
     }
 
-    pub fn create_report(&mut self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn create_report(&mut self, arguments: &Arguments) -> Result<Value, Refusal> {
         if self.reports.len() >= CREATED_MAX {
             return Err(format!("there are already {CREATED_MAX} reports"));
         }
@@ -89,7 +89,7 @@ impl Inventory {
         json!({"devices": devices, "by_status": by_status, "by_role": by_role})
     }
 
-    pub fn create_workflow(&mut self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn create_workflow(&mut self, arguments: &Arguments) -> Result<Value, Refusal> {
         let name = arguments.required("name")?;
         self.check_new_name(name, None)?;
         if self.workflows.len() >= CREATED_MAX {
@@ -105,7 +105,7 @@ impl Inventory {
         Ok(self.workflow_view(&workflow))
     }
 
-    pub fn update_workflow(&mut self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn update_workflow(&mut self, arguments: &Arguments) -> Result<Value, Refusal> {
         let asked = arguments.required("workflow")?;
         let known =
             |workflow: &Workflow| same(&workflow.name, asked) || same(&workflow.spec_id(), asked);

@@ -8,7 +8,7 @@ use super::arguments::Arguments;
 use super::records::{Inventory, Refusal, contains, same};
 
 impl Inventory {
-    pub fn list_sites(&self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn list_sites(&self, arguments: &Arguments) -> Result<Value, Refusal> {
         let (status, q) = (arguments.text("status"), arguments.text("q"));
         let found = (self.sites.iter())
             .filter(|site| status.is_none_or(|status| site.status == status))
@@ -17,7 +17,7 @@ impl Inventory {
         Ok(arguments.page(found.collect()))
     }
 
-    pub fn get_site(&self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn get_site(&self, arguments: &Arguments) -> Result<Value, Refusal> {
         let site = self.site(arguments.required("site")?)?;
         let mut view = self.site_view(site);
         let racks = self.racks.iter().filter(|rack| rack.site == site.slug);
@@ -25,7 +25,7 @@ impl Inventory {
         Ok(view)
     }
 
-    pub fn list_racks(&self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn list_racks(&self, arguments: &Arguments) -> Result<Value, Refusal> {
         let site = self.asked_site(arguments)?;
         let q = arguments.text("q");
         let found = (self.racks.iter())
@@ -35,7 +35,7 @@ impl Inventory {
         Ok(arguments.page(found.collect()))
     }
 
-    pub fn list_devices(&self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn list_devices(&self, arguments: &Arguments) -> Result<Value, Refusal> {
         let site = self.asked_site(arguments)?;
         let rack = arguments.text("rack").map(|rack| self.rack(rack)).transpose()?;
         let (role, status) = (arguments.text("role"), arguments.text("status"));
@@ -50,16 +50,16 @@ impl Inventory {
         Ok(arguments.page(found.collect()))
     }
 
-    pub fn get_device(&self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn get_device(&self, arguments: &Arguments) -> Result<Value, Refusal> {
         Ok(self.device_view(self.device(arguments.required("device")?)?))
     }
 
-    pub fn list_interfaces(&self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn list_interfaces(&self, arguments: &Arguments) -> Result<Value, Refusal> {
         let device = self.device(arguments.required("device")?)?;
         Ok(arguments.page(self.interface_views(device)))
     }
 
-    pub fn list_ip_addresses(&self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn list_ip_addresses(&self, arguments: &Arguments) -> Result<Value, Refusal> {
         let device = arguments.text("device").map(|device| self.device(device)).transpose()?;
         let site = self.asked_site(arguments)?;
         let (vlan, q) = (arguments.number("vlan"), arguments.text("q"));
@@ -75,7 +75,7 @@ impl Inventory {
         Ok(arguments.page(found.collect()))
     }
 
-    pub fn list_vlans(&self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn list_vlans(&self, arguments: &Arguments) -> Result<Value, Refusal> {
         let site = self.asked_site(arguments)?;
         let q = arguments.text("q");
         let found = (self.vlans.iter())
@@ -85,7 +85,7 @@ impl Inventory {
         Ok(arguments.page(found.collect()))
     }
 
-    pub fn list_projects(&self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn list_projects(&self, arguments: &Arguments) -> Result<Value, Refusal> {
         let (compliant, q) = (arguments.flag("risk_compliant"), arguments.text("q"));
         let found = (self.projects.iter())
             .filter(|project| compliant.is_none_or(|asked| project.risk_compliant == asked))
@@ -94,11 +94,11 @@ impl Inventory {
         Ok(arguments.page(found.collect()))
     }
 
-    pub fn get_project(&self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn get_project(&self, arguments: &Arguments) -> Result<Value, Refusal> {
         Ok(self.project_view(self.project(arguments.required_number("project_id")?)?))
     }
 
-    pub fn list_workflows(&self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn list_workflows(&self, arguments: &Arguments) -> Result<Value, Refusal> {
         let q = arguments.text("q");
         let found = (self.workflows.iter())
             .filter(|workflow| q.is_none_or(|q| contains(&workflow.name, q)))
@@ -107,7 +107,7 @@ impl Inventory {
     }
 
     /// Slug of the requested site, if any.
-    pub fn asked_site(&self, arguments: &Arguments) -> Result<Option<&str>, Refusal> {
+    pub(super) fn asked_site(&self, arguments: &Arguments) -> Result<Option<&str>, Refusal> {
         let site = arguments.text("site").map(|site| self.site(site)).transpose()?;
         Ok(site.map(|site| site.slug.as_str()))
     }

@@ -9,11 +9,11 @@ use serde::Deserialize;
 const DATA: &str = include_str!("inventory.toml");
 
 /// Why a call was rejected, for the caller.
-pub type Refusal = String;
+pub(super) type Refusal = String;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Inventory {
+pub(super) struct Inventory {
     pub sites: Vec<Site>,
     pub racks: Vec<Rack>,
     pub roles: Vec<Role>,
@@ -31,7 +31,7 @@ pub struct Inventory {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Site {
+pub(super) struct Site {
     #[serde(default)]
     pub id: u64,
     pub name: String,
@@ -44,7 +44,7 @@ pub struct Site {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rack {
+pub(super) struct Rack {
     #[serde(default)]
     pub id: u64,
     pub name: String,
@@ -55,7 +55,7 @@ pub struct Rack {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Role {
+pub(super) struct Role {
     #[serde(default)]
     pub id: u64,
     pub name: String,
@@ -64,7 +64,7 @@ pub struct Role {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DeviceType {
+pub(super) struct DeviceType {
     #[serde(default)]
     pub id: u64,
     pub slug: String,
@@ -75,7 +75,7 @@ pub struct DeviceType {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Device {
+pub(super) struct Device {
     #[serde(default)]
     pub id: u64,
     pub name: String,
@@ -91,7 +91,7 @@ pub struct Device {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Vlan {
+pub(super) struct Vlan {
     #[serde(default)]
     pub id: u64,
     pub vid: u64,
@@ -103,7 +103,7 @@ pub struct Vlan {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Address {
+pub(super) struct Address {
     #[serde(default)]
     pub id: u64,
     pub address: String,
@@ -114,7 +114,7 @@ pub struct Address {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Project {
+pub(super) struct Project {
     pub id: u64,
     pub name: String,
     pub slug: String,
@@ -125,7 +125,7 @@ pub struct Project {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
+pub(super) struct Answer {
     pub id: String,
     pub text: String,
     pub question: String,
@@ -135,14 +135,14 @@ pub struct Answer {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Survey {
+pub(super) struct Survey {
     pub project: u64,
     pub selected: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Workflow {
+pub(super) struct Workflow {
     #[serde(default)]
     pub id: u64,
     pub name: String,
@@ -152,7 +152,7 @@ pub struct Workflow {
 
 impl Inventory {
     /// The initial inventory.
-    pub fn load() -> Result<Self, toml::de::Error> {
+    pub(super) fn load() -> Result<Self, toml::de::Error> {
         let mut inventory: Self = toml::from_str(DATA)?;
         number(&mut inventory.sites, |record| &mut record.id);
         number(&mut inventory.racks, |record| &mut record.id);
@@ -166,7 +166,7 @@ impl Inventory {
     }
 
     /// The site with that name, slug or id.
-    pub fn site(&self, asked: &str) -> Result<&Site, Refusal> {
+    pub(super) fn site(&self, asked: &str) -> Result<&Site, Refusal> {
         self.sites
             .iter()
             .find(|site| same(&site.slug, asked) || same(&site.name, asked) || is(site.id, asked))
@@ -174,7 +174,7 @@ impl Inventory {
     }
 
     /// The rack with that name or id.
-    pub fn rack(&self, asked: &str) -> Result<&Rack, Refusal> {
+    pub(super) fn rack(&self, asked: &str) -> Result<&Rack, Refusal> {
         self.racks
             .iter()
             .find(|rack| same(&rack.name, asked) || is(rack.id, asked))
@@ -182,7 +182,7 @@ impl Inventory {
     }
 
     /// The device with that name or id.
-    pub fn device(&self, asked: &str) -> Result<&Device, Refusal> {
+    pub(super) fn device(&self, asked: &str) -> Result<&Device, Refusal> {
         self.devices
             .iter()
             .find(|device| same(&device.name, asked) || is(device.id, asked))
@@ -192,7 +192,7 @@ impl Inventory {
     }
 
     /// The project with that id.
-    pub fn project(&self, id: u64) -> Result<&Project, Refusal> {
+    pub(super) fn project(&self, id: u64) -> Result<&Project, Refusal> {
         self.projects.iter().find(|project| project.id == id).ok_or_else(|| {
             let known: Vec<String> =
                 self.projects.iter().map(|project| project.id.to_string()).collect();
@@ -202,7 +202,7 @@ impl Inventory {
 }
 
 /// Whether the names are equal, ignoring case.
-pub fn same(name: &str, asked: &str) -> bool {
+pub(super) fn same(name: &str, asked: &str) -> bool {
     name.to_lowercase() == asked.trim().to_lowercase()
 }
 
@@ -211,12 +211,16 @@ fn is(id: u64, asked: &str) -> bool {
 }
 
 /// Whether `name` contains the text, ignoring case.
-pub fn contains(name: &str, asked: &str) -> bool {
+pub(super) fn contains(name: &str, asked: &str) -> bool {
     name.to_lowercase().contains(&asked.trim().to_lowercase())
 }
 
 /// An error that suggests up to five records.
-pub fn missing<'a>(kind: &str, asked: &str, known: impl Iterator<Item = &'a str>) -> Refusal {
+pub(super) fn missing<'a>(
+    kind: &str,
+    asked: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Refusal {
     const SUGGESTIONS_MAX: usize = 5;
     let asked = asked.trim();
     let prefix: String = asked.to_lowercase().chars().take(3).collect();

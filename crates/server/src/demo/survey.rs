@@ -11,7 +11,7 @@ use super::arguments::Arguments;
 use super::records::{Answer, Inventory, Refusal, Survey, missing, same};
 
 impl Inventory {
-    pub fn get_survey(&self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn get_survey(&self, arguments: &Arguments) -> Result<Value, Refusal> {
         let project = self.project(arguments.required_number("project_id")?)?;
         let selected = &self.survey(project.id)?.selected;
         let mut questions: Vec<(&str, Vec<Value>)> = Vec::new();
@@ -31,7 +31,7 @@ impl Inventory {
         }))
     }
 
-    pub fn add_survey_answers(&mut self, arguments: &Arguments) -> Result<Value, Refusal> {
+    pub(super) fn add_survey_answers(&mut self, arguments: &Arguments) -> Result<Value, Refusal> {
         let project = self.project(arguments.required_number("project_id")?)?.clone();
         let asked = arguments.texts("answers").unwrap_or_default();
         let wanted = self.wanted(&asked)?;

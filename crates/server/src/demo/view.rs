@@ -49,7 +49,7 @@ impl Inventory {
     }
 
     /// A site with its counts.
-    pub fn site_view(&self, site: &Site) -> Value {
+    pub(super) fn site_view(&self, site: &Site) -> Value {
         json!({
             "id": site.id, "url": url("dcim/sites", site.id), "name": site.name, "slug": site.slug,
             "status": choice(&site.status), "region": site.region, "facility": site.facility,
@@ -61,7 +61,7 @@ impl Inventory {
     }
 
     /// A rack with its site.
-    pub fn rack_view(&self, rack: &Rack) -> Value {
+    pub(super) fn rack_view(&self, rack: &Rack) -> Value {
         json!({
             "id": rack.id, "url": url("dcim/racks", rack.id), "name": rack.name, "slug": rack.name,
             "site": self.site_brief(&rack.site), "status": choice(&rack.status), "u_height": rack.units,
@@ -70,7 +70,7 @@ impl Inventory {
     }
 
     /// A device with its role, type, site, rack and primary address.
-    pub fn device_view(&self, device: &Device) -> Value {
+    pub(super) fn device_view(&self, device: &Device) -> Value {
         let role = self.roles.iter().find(|role| role.slug == device.role);
         let kind = self.types.iter().find(|kind| kind.slug == device.kind);
         let primary = self.addresses.iter().find(|address| address.device == device.name);
@@ -91,7 +91,7 @@ impl Inventory {
     }
 
     /// The interfaces of a device with their addresses; ids are derived from device and position.
-    pub fn interface_views(&self, device: &Device) -> Vec<Value> {
+    pub(super) fn interface_views(&self, device: &Device) -> Vec<Value> {
         const INTERFACES_PER_DEVICE_MAX: u64 = 100;
         let names = self.types.iter().find(|kind| kind.slug == device.kind);
         let names = names.map(|kind| kind.interfaces.as_slice()).unwrap_or_default();
@@ -113,7 +113,7 @@ impl Inventory {
     }
 
     /// An address with its device, interface and VLAN.
-    pub fn address_view(&self, address: &Address) -> Value {
+    pub(super) fn address_view(&self, address: &Address) -> Value {
         let site = self.devices.iter().find(|device| device.name == address.device);
         let site = site.map_or("", |device| device.site.as_str());
         json!({
@@ -125,7 +125,7 @@ impl Inventory {
     }
 
     /// A VLAN with its site.
-    pub fn vlan_view(&self, vlan: &Vlan) -> Value {
+    pub(super) fn vlan_view(&self, vlan: &Vlan) -> Value {
         json!({
             "id": vlan.id, "url": url("ipam/vlans", vlan.id), "vid": vlan.vid, "name": vlan.name,
             "slug": format!("{}-{}", vlan.site, vlan.name), "site": self.site_brief(&vlan.site),
@@ -134,7 +134,7 @@ impl Inventory {
     }
 
     /// A project with the size of its survey.
-    pub fn project_view(&self, project: &Project) -> Value {
+    pub(super) fn project_view(&self, project: &Project) -> Value {
         let selected = self.surveys.iter().find(|survey| survey.project == project.id);
         json!({
             "id": project.id, "url": url("projects", project.id), "name": project.name, "slug": project.slug,
@@ -145,12 +145,12 @@ impl Inventory {
     }
 
     /// A project by name only.
-    pub fn project_brief(&self, project: &Project) -> Value {
+    pub(super) fn project_brief(&self, project: &Project) -> Value {
         json!({"id": project.id, "url": url("projects", project.id), "name": project.name, "slug": project.slug})
     }
 
     /// A workflow with its steps.
-    pub fn workflow_view(&self, workflow: &Workflow) -> Value {
+    pub(super) fn workflow_view(&self, workflow: &Workflow) -> Value {
         json!({
             "id": workflow.id, "spec_id": workflow.spec_id(), "url": url("workflows", workflow.id),
             "name": workflow.name, "slug": workflow.name.to_lowercase().replace(' ', "-"),
@@ -159,14 +159,14 @@ impl Inventory {
     }
 
     /// URL of a report.
-    pub fn report_url(id: u64) -> String {
+    pub(super) fn report_url(id: u64) -> String {
         url("reports", id)
     }
 }
 
 impl Workflow {
     /// The id for people and other systems.
-    pub fn spec_id(&self) -> String {
+    pub(super) fn spec_id(&self) -> String {
         format!("wf-{}", self.id)
     }
 }

@@ -25,10 +25,10 @@ use super::dropin::refusal;
 use super::problem::Problem;
 
 /// Unit in which memory for bodies is reserved, in bytes.
-pub const BODY_BLOCK_BYTES: usize = 1024;
+pub(super) const BODY_BLOCK_BYTES: usize = 1024;
 
 /// Authenticates the caller, reads the body and takes a place, then runs the handler.
-pub async fn admit(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(super) async fn admit(State(app): State<App>, request: Request, next: Next) -> Response {
     let (mut parts, mut body) = request.into_parts();
     let path = parts.uri.path().to_owned();
     let mut memory = Memory::default();
@@ -122,7 +122,7 @@ fn announced(headers: &HeaderMap) -> Option<usize> {
 }
 
 /// The body exceeds `limit`.
-pub fn too_large(limit: usize) -> Problem {
+pub(super) fn too_large(limit: usize) -> Problem {
     Problem::new(
         StatusCode::PAYLOAD_TOO_LARGE,
         "body_too_large",
@@ -132,7 +132,7 @@ pub fn too_large(limit: usize) -> Problem {
 }
 
 /// The body was cut off.
-pub fn unreadable() -> Problem {
+pub(super) fn unreadable() -> Problem {
     Problem::new(
         StatusCode::BAD_REQUEST,
         "body_unreadable",
@@ -170,6 +170,6 @@ fn busy(app: &App) -> Problem {
 }
 
 /// Memory for all bodies, in blocks.
-pub fn body_memory(bytes: usize) -> Semaphore {
+pub(super) fn body_memory(bytes: usize) -> Semaphore {
     Semaphore::new((bytes / BODY_BLOCK_BYTES).clamp(1, Semaphore::MAX_PERMITS))
 }

@@ -38,7 +38,7 @@ const REFUSED: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     \"hint\":\"try again, or raise server.connections_max\"}";
 
 /// Accepts connections until `stop`, and serves `service` on each. Connections run in `tracker`.
-pub async fn serve(
+pub(super) async fn serve(
     listener: TcpListener,
     service: axum::Router,
     settings: &ServerSettings,

@@ -27,7 +27,7 @@ const CONTENT_POLICY: &str = "default-src 'self'; img-src 'self' data:; object-s
      form-action 'self'; frame-ancestors 'none'";
 
 /// Wraps `router` in all layers, built once rather than per route.
-pub fn around(router: Router, app: &App) -> Router {
+pub(super) fn around(router: Router, app: &App) -> Router {
     let request_id = HeaderName::from_static("x-request-id");
     let csrf = CsrfLayer::new().with_rejection_response(|_| cross_site().into_response());
     let layers = ServiceBuilder::new()
@@ -73,7 +73,7 @@ fn fixed(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<Header
 
 /// Ends a request that takes too long. The engine limits turns itself, so they get that time on top. A drop-in
 /// client decides itself how long to wait for its model.
-pub async fn within_time(
+pub(super) async fn within_time(
     axum::extract::State(app): axum::extract::State<App>,
     request: Request,
     next: Next,
@@ -119,7 +119,7 @@ async fn counted(
 }
 
 /// Passes the matched route to the layers around the router.
-pub async fn routed(route: Option<MatchedPath>, request: Request, next: Next) -> Response {
+pub(super) async fn routed(route: Option<MatchedPath>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     if let Some(route) = route {
         response.extensions_mut().insert(route);
@@ -142,7 +142,7 @@ fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
 }
 
 /// 404 for an unknown route.
-pub async fn no_route(uri: Uri, headers: HeaderMap) -> Response {
+pub(super) async fn no_route(uri: Uri, headers: HeaderMap) -> Response {
     let path: String = uri.path().chars().take(200).collect();
     let problem = Problem::new(
         StatusCode::NOT_FOUND,
@@ -154,7 +154,7 @@ pub async fn no_route(uri: Uri, headers: HeaderMap) -> Response {
 }
 
 /// 405 for an unknown method.
-pub async fn no_method(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+pub(super) async fn no_method(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     let path: String = uri.path().chars().take(200).collect();
     let problem = Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,

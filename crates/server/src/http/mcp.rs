@@ -34,7 +34,7 @@ const SESSIONS_MAX: u64 = 10_000;
 const SESSION_IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The routes at `/mcp`.
-pub fn routes(app: &App) -> Router<App> {
+pub(super) fn routes(app: &App) -> Router<App> {
     let settings = app.settings();
     let mut hosts: Vec<String> =
         ["localhost", "127.0.0.1", "::1"].into_iter().map(str::to_owned).collect();

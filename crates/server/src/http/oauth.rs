@@ -21,7 +21,7 @@ use crate::config::OauthSettings;
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// Serves the metadata at the root, and with the path of the resource appended.
-pub fn routes() -> Router<App> {
+pub(super) fn routes() -> Router<App> {
     Router::new()
         .route(WELL_KNOWN, get(metadata))
         .route(&format!("{WELL_KNOWN}/{{*path}}"), get(metadata))
@@ -57,7 +57,7 @@ async fn metadata(
 }
 
 /// Adds `WWW-Authenticate` to a response that rejects a missing or insufficient credential.
-pub async fn challenge(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(super) async fn challenge(State(app): State<App>, request: Request, next: Next) -> Response {
     let tried = has_credential(request.headers());
     let mut response = next.run(request).await;
     let needed = response.extensions_mut().remove::<Grants>();

@@ -13,12 +13,12 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub use pieces::{ChangedPieceView, MovedPieceView, ReplayTokens, SourceView};
-pub use things::{EntityShape, RuleView, SummaryView, WorkflowView};
+pub(super) use pieces::{ChangedPieceView, MovedPieceView, ReplayTokens, SourceView};
+pub(super) use things::{EntityShape, RuleView, SummaryView, WorkflowView};
 
 /// Who wrote the reply, and why no model did.
 #[derive(Serialize, ToSchema)]
-pub struct ReplyForm {
+pub(super) struct ReplyForm {
     /// `caller` (the application), `model`, `offline` (no model) or `sampling` (the MCP client's model).
     by: String,
     /// The model as `provider/model`; absent unless `by` is `model` or `sampling`.
@@ -34,7 +34,7 @@ pub struct ReplyForm {
 
 /// Why a turn failed.
 #[derive(Serialize, ToSchema)]
-pub struct TurnFailure {
+pub(super) struct TurnFailure {
     /// Stable error code, such as `cancelled`.
     code: String,
     /// What failed, for people.
@@ -50,7 +50,7 @@ pub struct TurnFailure {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(dead_code, reason = "it describes the engine's type, which is what is written")]
-pub enum FailureCause {
+pub(super) enum FailureCause {
     Unreachable,
     TimedOut,
     RateLimited,
@@ -65,7 +65,7 @@ pub enum FailureCause {
 
 /// An entity that a turn is about.
 #[derive(Serialize, ToSchema)]
-pub struct MentionView {
+pub(super) struct MentionView {
     /// Entity type, such as `device`.
     #[serde(rename = "type")]
     kind: String,
@@ -82,7 +82,7 @@ pub struct MentionView {
 
 /// Token counts reported by the provider.
 #[derive(Serialize, ToSchema)]
-pub struct TokenUsage {
+pub(super) struct TokenUsage {
     /// Input tokens, including cached ones.
     input_tokens: u64,
     /// Output tokens.
@@ -97,7 +97,7 @@ pub struct TokenUsage {
 
 /// Token counts of a session, over all its turns.
 #[derive(Serialize, ToSchema)]
-pub struct SessionTokens {
+pub(super) struct SessionTokens {
     /// Counts reported by providers.
     #[serde(flatten)]
     usage: TokenUsage,
@@ -117,7 +117,7 @@ pub struct SessionTokens {
 
 /// Tokens of a turn, by this server's count.
 #[derive(Serialize, ToSchema)]
-pub struct SaidTokens {
+pub(super) struct SaidTokens {
     /// Tokens of the message.
     message: u32,
     /// Tokens of the reply.
@@ -126,7 +126,7 @@ pub struct SaidTokens {
 
 /// A tool call that waits for approval.
 #[derive(Serialize, ToSchema)]
-pub struct AwaitedCallView {
+pub(super) struct AwaitedCallView {
     /// Id of the call, for `POST /conversations/{id}/approvals/{call}`.
     id: String,
     /// MCP server of the tool.
@@ -151,7 +151,7 @@ pub struct AwaitedCallView {
 
 /// Token budget of a request.
 #[derive(Serialize, ToSchema)]
-pub struct BudgetView {
+pub(super) struct BudgetView {
     /// Maximum tokens that the request may take: the model's context window less the reply.
     limit_tokens: u32,
     /// Tokens of all pieces that were considered.
@@ -168,7 +168,7 @@ pub struct BudgetView {
 
 /// Model parameters sent with a request.
 #[derive(Serialize, ToSchema)]
-pub struct ParametersView {
+pub(super) struct ParametersView {
     /// Maximum tokens of the reply.
     reply_tokens_max: u32,
     /// Sampling temperature, 0–1.
@@ -177,7 +177,7 @@ pub struct ParametersView {
 
 /// Number of items by include mode.
 #[derive(Serialize, ToSchema)]
-pub struct ModeCounts {
+pub(super) struct ModeCounts {
     /// Items that every session of the agent has.
     always: u32,
     /// Items added to the session by hand.
@@ -189,7 +189,7 @@ pub struct ModeCounts {
 /// A rule, a reference or a tool of a session.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct SessionItemView {
+pub(super) struct SessionItemView {
     /// `rule`, `reference` or `tool`.
     #[serde(rename = "type")]
     kind: String,
@@ -207,7 +207,7 @@ pub struct SessionItemView {
 
 /// A rule, a reference or a tool that an agent offers.
 #[derive(Serialize, ToSchema)]
-pub struct OfferedItem {
+pub(super) struct OfferedItem {
     /// `rule`, `reference` or `tool`.
     #[serde(rename = "type")]
     kind: String,
@@ -231,7 +231,7 @@ pub struct OfferedItem {
 
 /// How often an item was sent and used.
 #[derive(Serialize, ToSchema)]
-pub struct ItemUsageView {
+pub(super) struct ItemUsageView {
     /// `rule`, `reference` or `tool`.
     #[serde(rename = "type")]
     kind: String,
@@ -251,7 +251,7 @@ pub struct ItemUsageView {
 
 /// A tool call that the session remembers.
 #[derive(Serialize, ToSchema)]
-pub struct EarlierCall {
+pub(super) struct EarlierCall {
     /// MCP server of the tool.
     server: String,
     /// Name of the tool.
@@ -266,7 +266,7 @@ pub struct EarlierCall {
 
 /// A request whose history did not fit.
 #[derive(Serialize, ToSchema)]
-pub struct PruningView {
+pub(super) struct PruningView {
     /// When the request was assembled.
     at: Timestamp,
     /// Turn of the request, from 1.
@@ -283,7 +283,7 @@ pub struct PruningView {
 
 /// Origin of a forked session.
 #[derive(Serialize, ToSchema)]
-pub struct ForkedFromView {
+pub(super) struct ForkedFromView {
     /// Id of the original session.
     session: String,
     /// Last turn that was copied, from 1.
@@ -292,7 +292,7 @@ pub struct ForkedFromView {
 
 /// What the last turns are about.
 #[derive(Serialize, ToSchema)]
-pub struct TopicView {
+pub(super) struct TopicView {
     /// The entity; absent if no single one is meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     entity: Option<TopicThing>,
@@ -303,7 +303,7 @@ pub struct TopicView {
 
 /// An entity.
 #[derive(Serialize, ToSchema)]
-pub struct TopicThing {
+pub(super) struct TopicThing {
     /// Entity type, such as `device`.
     #[serde(rename = "type")]
     kind: String,
@@ -316,7 +316,7 @@ pub struct TopicThing {
 
 /// A search hit.
 #[derive(Serialize, ToSchema)]
-pub struct SearchHitView {
+pub(super) struct SearchHitView {
     /// Id of the session.
     session: String,
     /// Turn, from 1; 0 if the title matched.
@@ -333,7 +333,7 @@ pub struct SearchHitView {
 
 /// An excerpt with the matching words marked.
 #[derive(Serialize, ToSchema)]
-pub struct SnippetView {
+pub(super) struct SnippetView {
     /// The excerpt; an ellipsis marks a cut.
     text: String,
     /// Matching words, as byte ranges of `text` in UTF-8.
@@ -342,7 +342,7 @@ pub struct SnippetView {
 
 /// A range of bytes.
 #[derive(Serialize, ToSchema)]
-pub struct MarkView {
+pub(super) struct MarkView {
     /// Offset of the first byte.
     start: usize,
     /// Offset after the last byte.
@@ -351,7 +351,7 @@ pub struct MarkView {
 
 /// A session that mentions an entity.
 #[derive(Serialize, ToSchema)]
-pub struct SessionAbout {
+pub(super) struct SessionAbout {
     /// Id of the session.
     session_id: String,
     /// Title of the session; null if it has none.
@@ -364,7 +364,7 @@ pub struct SessionAbout {
 
 /// The store and its guarantees.
 #[derive(Serialize, ToSchema)]
-pub struct StoreFactsView {
+pub(super) struct StoreFactsView {
     /// `sqlite`, `files`, `redis`, `s3` or `memory`.
     backend: String,
     /// Location of the store, without secrets.
@@ -381,7 +381,7 @@ pub struct StoreFactsView {
 
 /// An MCP server.
 #[derive(Serialize, ToSchema)]
-pub struct ServerStatusView {
+pub(super) struct ServerStatusView {
     /// Name in the configuration.
     name: String,
     /// Connection state.
@@ -392,7 +392,7 @@ pub struct ServerStatusView {
 
 /// Connection state of an MCP server.
 #[derive(Serialize, ToSchema)]
-pub struct ServerStateView {
+pub(super) struct ServerStateView {
     /// `idle`, `connected` or `failed`.
     state: String,
     /// MCP protocol version; absent unless connected.
@@ -405,7 +405,7 @@ pub struct ServerStateView {
 
 /// Effects of a tool as its server declares them; undeclared ones are absent.
 #[derive(Serialize, ToSchema)]
-pub struct EffectsView {
+pub(super) struct EffectsView {
     /// Whether it only reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     read_only: Option<bool>,

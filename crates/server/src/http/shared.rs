@@ -25,13 +25,13 @@ use super::part::{Path, Query};
 use super::problem::Problem;
 
 /// The route under `/shared`.
-pub fn routes() -> OpenApiRouter<App> {
+pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(show))
 }
 
 /// A conversation, as a link shows it.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct SharedConversation {
+pub(super) struct SharedConversation {
     /// Title of the conversation; null if it has none.
     pub title: Option<String>,
     /// Last turn that the link shows.
@@ -48,7 +48,7 @@ pub struct SharedConversation {
 
 /// A turn, as a link shows it.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct SharedTurn {
+pub(super) struct SharedTurn {
     /// Number of the turn, from 1.
     pub turn: u64,
     /// When it was said.
@@ -94,7 +94,7 @@ impl From<&TurnRecord> for SharedTurn {
 #[utoipa::path(get, path = "/shared/{token}", tag = "shares",
     params(("token" = String, Path, description = "Token of the link"), HistoryParameters),
     responses((status = 200, body = SharedConversation), (status = 404, body = Problem)))]
-pub async fn show(
+pub(super) async fn show(
     State(app): State<App>,
     Path(token): Path<String>,
     Query(parameters): Query<HistoryParameters>,

@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
 /// A stream whose writes fail after waiting for `limit`.
-pub struct Stalling<S> {
+pub(super) struct Stalling<S> {
     stream: S,
     limit: Duration,
     /// Runs while a write waits; allocated only then.
@@ -23,7 +23,7 @@ pub struct Stalling<S> {
 
 impl<S> Stalling<S> {
     /// Wraps `stream`; a write may wait for `limit`.
-    pub fn new(stream: S, limit: Duration) -> Self {
+    pub(super) fn new(stream: S, limit: Duration) -> Self {
         Self { stream, limit, waiting: None }
     }
 

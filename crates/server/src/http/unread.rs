@@ -24,7 +24,7 @@ const DRAINED_BYTES_MAX: u64 = 64 * 1024;
 const DRAINED_WITHIN: Duration = Duration::from_millis(500);
 
 /// Serves a request and settles what is left of its body.
-pub async fn settle(request: Request, next: Next) -> Response {
+pub(super) async fn settle(request: Request, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;
     }

@@ -6,12 +6,12 @@ use throughline_engine::tool_spec::spec_name;
 use throughline_testkit::scripted_model::{Step, Turn};
 
 /// The elements of a list; none where it is no list.
-pub fn entries(value: &Value) -> impl Iterator<Item = &Value> {
+pub(crate) fn entries(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
 /// A call as an export has it.
-pub fn imported_call(call: &Value) -> Value {
+pub(crate) fn imported_call(call: &Value) -> Value {
     let (server, name) = call["tool"].as_str().unwrap().split_once('/').unwrap();
     let mut made = call.as_object().cloned().unwrap_or_else(Map::new);
     made.remove("tool");
@@ -27,7 +27,7 @@ pub fn imported_call(call: &Value) -> Value {
 }
 
 /// A call of the scripted model.
-pub fn step(at: usize, call: &Value) -> Step {
+pub(crate) fn step(at: usize, call: &Value) -> Step {
     let tool = call["tool"].as_str().unwrap();
     let name = match tool.split_once('/') {
         Some((server, name)) => spec_name(&ToolName { server: server.into(), name: name.into() }),
@@ -37,7 +37,7 @@ pub fn step(at: usize, call: &Value) -> Step {
 }
 
 /// How the scripted model fails.
-pub fn failure(turn: &Value) -> Turn {
+pub(crate) fn failure(turn: &Value) -> Turn {
     let error = turn["model_fails"]["error"].as_str().unwrap();
     if let Some(partial) = turn.get("partial_call") {
         let tool = json!({"tool": partial["tool"], "arguments": {}});

@@ -12,7 +12,7 @@ use crate::world::{World, strings};
 
 /// What came of a case.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Calls that ran and should not have.
     pub broken: Vec<String>,
     /// Calls that should have run and did not.
@@ -55,7 +55,7 @@ pub(crate) struct Driver<'a> {
 }
 
 /// Plays a case.
-pub async fn play(case: &Value) -> Outcome {
+pub(crate) async fn play(case: &Value) -> Outcome {
     let world = World::of(case).await;
     let mut driver = Driver {
         case,

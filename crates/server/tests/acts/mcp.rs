@@ -40,7 +40,7 @@ async fn call(
 
 /// The proxy. What the case puts beside the arguments is sent with them, and in a second try without, so
 /// that a call does not fail merely because of an unknown field.
-pub async fn tools_call(
+pub(crate) async fn tools_call(
     world: &World,
     mut arguments: Value,
     session: Option<&str>,
@@ -59,7 +59,13 @@ pub async fn tools_call(
 }
 
 /// `context-query` and `context-chat`.
-pub async fn converse(world: &World, via: &str, turn: &Value, session: &str, principal: &str) {
+pub(crate) async fn converse(
+    world: &World,
+    via: &str,
+    turn: &Value,
+    session: &str,
+    principal: &str,
+) {
     let user = &turn["user"];
     if via == "mcp:context-query" {
         let arguments = json!({"query": user, "session_id": session});
@@ -84,7 +90,13 @@ pub async fn converse(world: &World, via: &str, turn: &Value, session: &str, pri
 }
 
 /// An unchanged client of a model.
-pub async fn drop_in(world: &World, endpoint: &str, turn: &Value, session: &str, principal: &str) {
+pub(crate) async fn drop_in(
+    world: &World,
+    endpoint: &str,
+    turn: &Value,
+    session: &str,
+    principal: &str,
+) {
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let body = json!({
         "model": "scripted-1", "messages": [{"role": "user", "content": turn["user"]}],

@@ -7,7 +7,7 @@ use throughline_engine::rule::Rule;
 use crate::world::strings;
 
 /// The operator's part, in the configuration file.
-pub fn apply(policy: &Value, config: &mut Config) {
+pub(crate) fn apply(policy: &Value, config: &mut Config) {
     let rules = [
         ("allow", Rule::Allow),
         ("reads_only", Rule::Reads),
@@ -28,7 +28,7 @@ pub fn apply(policy: &Value, config: &mut Config) {
 }
 
 /// An agent's part, in its definition.
-pub fn agent(policy: &Value, agent: &str) -> String {
+pub(crate) fn agent(policy: &Value, agent: &str) -> String {
     let allowed = strings(&policy[format!("agent {agent} allow")]);
     let allowed: Vec<String> = allowed.iter().map(|tool| tool.replacen('/', ":", 1)).collect();
     format!("allow = {}\n", json!(allowed))

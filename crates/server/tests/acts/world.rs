@@ -24,17 +24,17 @@ use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// The agent of sessions that name none.
-pub const AGENT: &str = "case";
+pub(crate) const AGENT: &str = "case";
 
 /// What the model does next.
 #[derive(Default)]
-pub struct Plan {
+pub(crate) struct Plan {
     pub turns: VecDeque<Turn>,
     /// Whether it repeats what it is shown, as a faithful summary would.
     pub echoes: bool,
 }
 
-pub struct World {
+pub(crate) struct World {
     pub policy: Value,
     pub plan: Arc<Mutex<Plan>>,
     pub model: ScriptedModel,
@@ -56,7 +56,7 @@ struct Running {
 }
 
 impl World {
-    pub async fn of(case: &Value) -> Self {
+    pub(crate) async fn of(case: &Value) -> Self {
         let plan = Arc::new(Mutex::new(Plan::default()));
         let model = answering(plan.clone()).await;
         let config = config();
@@ -115,7 +115,12 @@ impl World {
     }
 
     /// Adds a tool, in place of the one of that name where it is there and not doubled on purpose.
-    pub async fn add_tool(&mut self, server: &str, tool: &Value, instructions: Option<&str>) {
+    pub(crate) async fn add_tool(
+        &mut self,
+        server: &str,
+        tool: &Value,
+        instructions: Option<&str>,
+    ) {
         let ascii = tool["name"].as_str().unwrap().is_ascii();
         let table = self.server(server, instructions, ascii).await;
         let made = TableTool { definition: definition(tool), answer: answer(tool) };
@@ -128,12 +133,12 @@ impl World {
     }
 
     /// Says that a server's list has changed, though it has not.
-    pub fn announce(&self, server: &str) {
+    pub(crate) fn announce(&self, server: &str) {
         self.servers[server].0.change(|_| {});
     }
 
     /// Every call that reached a server: `server/tool` and arguments.
-    pub fn calls(&self) -> Vec<(String, Value)> {
+    pub(crate) fn calls(&self) -> Vec<(String, Value)> {
         let all = self.servers.iter().flat_map(|(server, (table, _))| {
             let calls = table.calls().into_iter();
             calls.map(move |(tool, arguments)| (format!("{server}/{tool}"), arguments))
@@ -142,7 +147,7 @@ impl World {
     }
 
     /// Starts the product, again where it runs.
-    pub async fn restart(&mut self) {
+    pub(crate) async fn restart(&mut self) {
         self.running = None;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -213,20 +218,20 @@ impl World {
         std::fs::write(folder.join("agent.toml"), text).unwrap();
     }
 
-    pub fn engine(&self) -> &throughline_engine::engine::Engine {
+    pub(crate) fn engine(&self) -> &throughline_engine::engine::Engine {
         self.running.as_ref().unwrap().app.engine()
     }
 
-    pub fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.running.as_ref().unwrap().address)
     }
 
-    pub fn key(&self, principal: &str) -> &str {
+    pub(crate) fn key(&self, principal: &str) -> &str {
         &self.keys[principal]
     }
 
     /// A request to the API; the status and the body.
-    pub async fn call(
+    pub(crate) async fn call(
         &self,
         method: &str,
         path: &str,
@@ -266,7 +271,7 @@ async fn answering(plan: Arc<Mutex<Plan>>) -> ScriptedModel {
 }
 
 /// Every text in a value.
-pub fn texts(value: &Value) -> Vec<String> {
+pub(crate) fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
         Value::Array(values) => values.iter().flat_map(texts).collect(),
@@ -278,7 +283,7 @@ pub fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-pub fn strings(value: &Value) -> Vec<String> {
+pub(crate) fn strings(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(|v| v.as_str().map(str::to_owned)).collect()
 }
 

@@ -125,7 +125,7 @@ fn over_stdio_backups_are_made_and_contexts_expire_beside_the_store() {
 }
 
 /// What lies in a folder, as text.
-pub fn bytes_of(folder: &Path) -> String {
+pub(crate) fn bytes_of(folder: &Path) -> String {
     let mut text = String::new();
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
         let path = entry.path();

@@ -9,36 +9,36 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A server that ends with the test.
-pub struct Server {
+pub(crate) struct Server {
     child: Child,
     address: String,
 }
 
 impl Server {
     /// Ends it, and waits until it has.
-    pub fn end(self) {
+    pub(crate) fn end(self) {
         drop(self);
     }
 
     /// Where it is, as `--server` takes it.
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Status and JSON of a GET.
-    pub fn ask(&self, path: &str) -> (u16, Value) {
+    pub(crate) fn ask(&self, path: &str) -> (u16, Value) {
         self.send(&format!("GET {path} HTTP/1.1\r\n"), "")
     }
 
     /// The JSON of a GET that succeeds.
-    pub fn get(&self, path: &str) -> Value {
+    pub(crate) fn get(&self, path: &str) -> Value {
         let (status, body) = self.ask(path);
         assert_eq!(status, 200, "{path}: {body}");
         body
     }
 
     /// Status and JSON of a POST.
-    pub fn post(&self, path: &str, body: &str) -> (u16, Value) {
+    pub(crate) fn post(&self, path: &str, body: &str) -> (u16, Value) {
         self.send(&format!("POST {path} HTTP/1.1\r\ncontent-type: application/json\r\n"), body)
     }
 
@@ -86,32 +86,32 @@ fn copy_folder(from: &Path, to: &Path) {
 }
 
 /// A folder of its own for one test.
-pub struct Place {
+pub(crate) struct Place {
     folder: TempDir,
 }
 
 impl Place {
     /// An empty one.
-    pub fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self { folder: tempfile::tempdir().expect("a folder") }
     }
 
     /// One with a session `trip` of two turns about a place that is nowhere else.
-    pub fn with_trip() -> Self {
+    pub(crate) fn with_trip() -> Self {
         let place = Self::empty();
         place.import("trip", &[("Where is Zanzibar?", "In the sea."), ("How far?", "Far.")]);
         place
     }
 
     /// One with a store in which there is no session.
-    pub fn with_store() -> Self {
+    pub(crate) fn with_store() -> Self {
         let place = Self::empty();
         place.ok(&["key", "create"], "");
         place
     }
 
     /// What lies in it.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).expect("a folder").flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
         let mut names: Vec<String> = names.collect();
@@ -120,24 +120,24 @@ impl Place {
     }
 
     /// Another folder with the same files.
-    pub fn copy(&self) -> Self {
+    pub(crate) fn copy(&self) -> Self {
         let copy = Self::empty();
         copy_folder(self.folder.path(), copy.folder.path());
         copy
     }
 
     /// The folder itself.
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// A path in it.
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Brings in a session of these exchanges.
-    pub fn import(&self, id: &str, turns: &[(&str, &str)]) {
+    pub(crate) fn import(&self, id: &str, turns: &[(&str, &str)]) {
         let at = "2026-01-02T03:04:05Z";
         let turns: Vec<Value> = turns
             .iter()
@@ -162,7 +162,7 @@ impl Place {
     }
 
     /// The binary, to be started here.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
         command.args(arguments).current_dir(self.folder.path());
         command.env_clear().env("COLUMNS", "100").env("TZ", "UTC");
@@ -175,14 +175,14 @@ impl Place {
     }
 
     /// Starts the binary here.
-    pub fn start(&self, arguments: &[&str]) -> Child {
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().expect("the binary starts")
     }
 
     /// Runs the binary here.
-    pub fn run(&self, arguments: &[&str], input: &str) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str], input: &str) -> Output {
         let mut child = self.start(arguments);
         let mut stdin = child.stdin.take().expect("its input");
         // A command that reads nothing may have ended by now.
@@ -192,17 +192,17 @@ impl Place {
     }
 
     /// A server on this store, once it says that it serves.
-    pub fn serve(&self) -> Server {
+    pub(crate) fn serve(&self) -> Server {
         self.serve_and_listen(&[]).0
     }
 
     /// The same with more flags, and what it said until then.
-    pub fn serve_and_listen(&self, flags: &[&str]) -> (Server, String) {
+    pub(crate) fn serve_and_listen(&self, flags: &[&str]) -> (Server, String) {
         Self::started(self.command(&[&["serve", "--bind", "127.0.0.1:0"], flags].concat()))
     }
 
     /// The server that `command` starts, and what it said until it serves.
-    pub fn started(mut command: Command) -> (Server, String) {
+    pub(crate) fn started(mut command: Command) -> (Server, String) {
         command.stdin(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
         let mut lines = BufReader::new(child.stderr.take().expect("its words")).lines();
@@ -222,7 +222,7 @@ impl Place {
     }
 
     /// Its standard output, where it must succeed.
-    pub fn ok(&self, arguments: &[&str], input: &str) -> String {
+    pub(crate) fn ok(&self, arguments: &[&str], input: &str) -> String {
         let output = self.run(arguments, input);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {error}");
@@ -230,13 +230,13 @@ impl Place {
     }
 
     /// The same as JSON.
-    pub fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let text = self.ok(arguments, "");
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {text}"))
     }
 
     /// Its exit code and standard error, where it must fail.
-    pub fn fails(&self, arguments: &[&str]) -> (i32, String) {
+    pub(crate) fn fails(&self, arguments: &[&str]) -> (i32, String) {
         let output = self.run(arguments, "");
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         let code = output.status.code().expect("it ends by itself");

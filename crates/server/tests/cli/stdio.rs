@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// How long is waited for what a server does by itself.
-pub const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
+pub(crate) const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 
 /// `throughline mcp` over its standard input and output.
-pub struct Client {
+pub(crate) struct Client {
     child: std::process::Child,
     answers: std::io::Lines<BufReader<std::process::ChildStdout>>,
     asked: u64,
@@ -18,7 +18,7 @@ pub struct Client {
 
 impl Client {
     /// Starts it and greets it.
-    pub fn start(mut command: std::process::Command) -> Self {
+    pub(crate) fn start(mut command: std::process::Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the binary starts");
         let answers = BufReader::new(child.stdout.take().expect("its answers")).lines();
@@ -53,7 +53,7 @@ impl Client {
     }
 
     /// Asks until `done` is.
-    pub fn until(&mut self, done: impl Fn() -> bool) {
+    pub(crate) fn until(&mut self, done: impl Fn() -> bool) {
         let began = Instant::now();
         while !done() {
             assert!(began.elapsed() < GIVE_UP_AFTER, "it was not done");
@@ -62,7 +62,7 @@ impl Client {
     }
 
     /// Goes away, and waits until the server has ended.
-    pub fn end(mut self) {
+    pub(crate) fn end(mut self) {
         drop(self.child.stdin.take());
         assert!(self.child.wait().expect("it ends").success());
     }

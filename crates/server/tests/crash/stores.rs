@@ -8,19 +8,19 @@ use throughline_testkit::served::Launch;
 const BINARY: &str = env!("CARGO_BIN_EXE_throughline");
 
 /// A store, and what must live as long as it is used.
-pub struct TestStore {
+pub(crate) struct TestStore {
     /// How to serve it.
     pub launch: Launch,
     _keeps: Box<dyn Send>,
 }
 
 /// SQLite in a fresh folder.
-pub fn sqlite() -> TestStore {
+pub(crate) fn sqlite() -> TestStore {
     local("sqlite", "throughline.db")
 }
 
 /// Files in a fresh folder.
-pub fn files() -> TestStore {
+pub(crate) fn files() -> TestStore {
     local("files", "conversations")
 }
 
@@ -31,19 +31,19 @@ fn local(kind: &str, name: &str) -> TestStore {
 }
 
 /// A Redis of its own.
-pub async fn redis() -> Option<TestStore> {
+pub(crate) async fn redis() -> Option<TestStore> {
     let redis = RedisServer::start().await?;
     Some(TestStore { launch: Launch::new(BINARY, redis.url()), _keeps: Box::new(redis) })
 }
 
 /// A Redis cluster of three.
-pub async fn redis_cluster() -> Option<TestStore> {
+pub(crate) async fn redis_cluster() -> Option<TestStore> {
     let cluster = RedisCluster::start().await?;
     Some(TestStore { launch: Launch::new(BINARY, cluster.url()), _keeps: Box::new(cluster) })
 }
 
 /// An S3 server of its own.
-pub async fn s3() -> Option<TestStore> {
+pub(crate) async fn s3() -> Option<TestStore> {
     let s3 = S3Server::weed().await?;
     let mut launch = Launch::new(BINARY, s3.url("conversations", "crash"));
     launch.environment.extend(s3_server::environment());

@@ -8,22 +8,22 @@ use throughline_testkit::scripted_model::{Recorded, ScriptedModel, Turn};
 use crate::app::{Answer, TestApp, send};
 
 /// A server and the model that it hands requests on to.
-pub struct Bench {
+pub(crate) struct Bench {
     pub app: TestApp,
     pub model: ScriptedModel,
 }
 
 /// A provider's format, as a test speaks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     OpenAi,
     Anthropic,
 }
 
-pub const BOTH: [Format; 2] = [Format::OpenAi, Format::Anthropic];
+pub(crate) const BOTH: [Format; 2] = [Format::OpenAi, Format::Anthropic];
 
 impl Format {
-    pub fn path(self) -> &'static str {
+    pub(crate) fn path(self) -> &'static str {
         match self {
             Self::OpenAi => "/v1/chat/completions",
             Self::Anthropic => "/v1/messages",
@@ -31,7 +31,7 @@ impl Format {
     }
 
     /// A request of these messages.
-    pub fn body(self, messages: Value, streams: bool) -> Value {
+    pub(crate) fn body(self, messages: Value, streams: bool) -> Value {
         let mut body = json!({"model": "some-model", "messages": messages});
         if self == Self::Anthropic {
             body["max_tokens"] = json!(100);
@@ -43,7 +43,7 @@ impl Format {
     }
 
     /// The words of an answer in one piece.
-    pub fn said(self, answer: &Value) -> String {
+    pub(crate) fn said(self, answer: &Value) -> String {
         let text = match self {
             Self::OpenAi => &answer["choices"][0]["message"]["content"],
             Self::Anthropic => &answer["content"][0]["text"],
@@ -53,11 +53,11 @@ impl Format {
 }
 
 impl Bench {
-    pub async fn playing(turns: impl IntoIterator<Item = Turn>) -> Self {
+    pub(crate) async fn playing(turns: impl IntoIterator<Item = Turn>) -> Self {
         Self::with(turns, |_| {}).await
     }
 
-    pub async fn with(
+    pub(crate) async fn with(
         turns: impl IntoIterator<Item = Turn>,
         change: impl FnOnce(&mut Config),
     ) -> Self {
@@ -76,7 +76,12 @@ impl Bench {
     }
 
     /// A request as an SDK sends it, with its own key.
-    pub fn request(&self, format: Format, session: Option<&str>, body: &Value) -> RequestBuilder {
+    pub(crate) fn request(
+        &self,
+        format: Format,
+        session: Option<&str>,
+        body: &Value,
+    ) -> RequestBuilder {
         let request = self.app.request(Method::POST, format.path()).json(body);
         let request = match format {
             Format::OpenAi => request.bearer_auth("sk-of-the-client"),
@@ -91,30 +96,30 @@ impl Bench {
         }
     }
 
-    pub async fn ask(&self, format: Format, session: Option<&str>, body: &Value) -> Answer {
+    pub(crate) async fn ask(&self, format: Format, session: Option<&str>, body: &Value) -> Answer {
         send(self.request(format, session, body)).await
     }
 
     /// Says one message and nothing else.
-    pub async fn say(&self, format: Format, session: &str, text: &str) -> Answer {
+    pub(crate) async fn say(&self, format: Format, session: &str, text: &str) -> Answer {
         let messages = json!([{"role": "user", "content": text}]);
         self.ask(format, Some(session), &format.body(messages, false)).await
     }
 
     /// The last request that reached the model.
-    pub fn reached(&self) -> Recorded {
+    pub(crate) fn reached(&self) -> Recorded {
         self.model.requests().pop().expect("a request reached the model")
     }
 
     /// The turns of a session.
-    pub async fn turns(&self, session: &str) -> Vec<Value> {
+    pub(crate) async fn turns(&self, session: &str) -> Vec<Value> {
         let path = format!("/conversations/{session}/history");
         let history = self.app.get(&path).await.expect(200);
         history["turns"].as_array().expect("turns").clone()
     }
 
     /// Waits until all that is under way is kept.
-    pub async fn settled(&self) {
+    pub(crate) async fn settled(&self) {
         self.app.app.turns().close();
         self.app.app.turns().wait().await;
         self.app.app.turns().reopen();

@@ -13,17 +13,17 @@ use crate::provider::{Manner, Provider};
 const NOT_KEPT: &str = "x-throughline-not-kept";
 const MEMORY: &str = "x-throughline-memory";
 
-pub struct Door {
+pub(crate) struct Door {
     pub app: TestApp,
     pub provider: Provider,
 }
 
 impl Door {
-    pub async fn open() -> Self {
+    pub(crate) async fn open() -> Self {
         Self::with(Manner::Prompt, |_| {}).await
     }
 
-    pub async fn with(
+    pub(crate) async fn with(
         manner: Manner,
         change: impl FnOnce(&mut throughline::config::Config),
     ) -> Self {
@@ -33,12 +33,12 @@ impl Door {
         Self { app, provider }
     }
 
-    pub fn request(&self, path: &str, body: &Value) -> RequestBuilder {
+    pub(crate) fn request(&self, path: &str, body: &Value) -> RequestBuilder {
         let request = self.app.request(reqwest::Method::POST, path).json(body);
         request.bearer_auth("sk-of-the-client").header("anthropic-version", "2023-06-01")
     }
 
-    pub async fn ask(&self, format: Format, session: Option<&str>, body: &Value) -> Answer {
+    pub(crate) async fn ask(&self, format: Format, session: Option<&str>, body: &Value) -> Answer {
         let request = self.request(format.path(), body);
         match session {
             Some(session) => send(request.header("x-session-id", session)).await,

@@ -13,21 +13,21 @@ use throughline::config::ModelEntry;
 
 /// One request as it came.
 #[derive(Debug, Clone)]
-pub struct Reached {
+pub(crate) struct Reached {
     pub path: String,
     pub headers: HeaderMap,
     pub bytes: Bytes,
 }
 
 impl Reached {
-    pub fn body(&self) -> Value {
+    pub(crate) fn body(&self) -> Value {
         serde_json::from_slice(&self.bytes).unwrap_or_default()
     }
 }
 
 /// How it behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
+pub(crate) enum Manner {
     Prompt,
     /// Answers after this time.
     After(Duration),
@@ -36,14 +36,14 @@ pub enum Manner {
 }
 
 /// A running provider; it ends with the value.
-pub struct Provider {
+pub(crate) struct Provider {
     pub address: SocketAddr,
     reached: Arc<Mutex<Vec<Reached>>>,
     task: tokio::task::JoinHandle<()>,
 }
 
 impl Provider {
-    pub async fn start(manner: Manner) -> Self {
+    pub(crate) async fn start(manner: Manner) -> Self {
         let reached: Arc<Mutex<Vec<Reached>>> = Arc::default();
         let seen = reached.clone();
         let answer = move |uri: Uri, headers: HeaderMap, bytes: Bytes| {
@@ -66,7 +66,7 @@ impl Provider {
     }
 
     /// A model of each format.
-    pub fn entries(&self) -> Vec<ModelEntry> {
+    pub(crate) fn entries(&self) -> Vec<ModelEntry> {
         let entry = |name: &str, base_url: String| ModelEntry {
             name: name.into(),
             provider: name.into(),
@@ -81,11 +81,11 @@ impl Provider {
         ]
     }
 
-    pub fn all(&self) -> Vec<Reached> {
+    pub(crate) fn all(&self) -> Vec<Reached> {
         self.reached.lock().unwrap().clone()
     }
 
-    pub fn last(&self) -> Reached {
+    pub(crate) fn last(&self) -> Reached {
         self.all().pop().expect("a request reached the provider")
     }
 }

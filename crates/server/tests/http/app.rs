@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// A running server. It stops when this is dropped.
-pub struct TestApp {
+pub(crate) struct TestApp {
     pub address: SocketAddr,
     pub client: reqwest::Client,
     pub keys: Keys,
@@ -29,7 +29,7 @@ pub struct TestApp {
 
 /// An answer: status, headers and body.
 #[derive(Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     pub status: u16,
     pub headers: reqwest::header::HeaderMap,
     pub text: String,
@@ -37,12 +37,12 @@ pub struct Answer {
 
 impl Answer {
     /// The body as JSON.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("not JSON: {}", self.text))
     }
 
     /// The problem's code.
-    pub fn code(&self) -> String {
+    pub(crate) fn code(&self) -> String {
         assert_eq!(self.headers["content-type"], "application/problem+json", "{}", self.text);
         let body = self.json();
         for field in ["type", "title", "detail", "hint"] {
@@ -53,33 +53,33 @@ impl Answer {
     }
 
     /// The body, if the status is as expected.
-    pub fn expect(self, status: u16) -> Value {
+    pub(crate) fn expect(self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.text);
         self.json()
     }
 }
 
 /// How to start a server.
-pub struct Builder {
+pub(crate) struct Builder {
     config: Config,
     demo: Demo,
 }
 
 impl Builder {
-    pub fn set(mut self, change: impl FnOnce(&mut Config)) -> Self {
+    pub(crate) fn set(mut self, change: impl FnOnce(&mut Config)) -> Self {
         change(&mut self.config);
         self
     }
 
     /// With the demo inventory as a real MCP server.
-    pub fn demo(mut self) -> Self {
+    pub(crate) fn demo(mut self) -> Self {
         let entry = demo::server(env!("CARGO_BIN_EXE_throughline").into());
         self.config.servers.insert(demo::SERVER.into(), entry);
         self.demo = Demo::With;
         self
     }
 
-    pub async fn start(mut self) -> TestApp {
+    pub(crate) async fn start(mut self) -> TestApp {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         self.config.server.bind = address;
@@ -111,7 +111,7 @@ impl Builder {
 }
 
 impl TestApp {
-    pub fn builder() -> Builder {
+    pub(crate) fn builder() -> Builder {
         let mut config = Config::defaults().unwrap();
         config.store.url = "memory:".into();
         config.environment = environment();
@@ -120,31 +120,36 @@ impl TestApp {
         Builder { config, demo: Demo::Without }
     }
 
-    pub async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self::builder().start().await
     }
 
-    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("http://{}{path}", self.address))
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         send(self.request(Method::GET, &api(path))).await
     }
 
-    pub async fn delete(&self, path: &str) -> Answer {
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
         send(self.request(Method::DELETE, &api(path))).await
     }
 
-    pub async fn post(&self, path: &str, body: Value) -> Answer {
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
         self.post_with(path, body, &[]).await
     }
 
-    pub async fn post_with(&self, path: &str, body: Value, headers: &[(&str, &str)]) -> Answer {
+    pub(crate) async fn post_with(
+        &self,
+        path: &str,
+        body: Value,
+        headers: &[(&str, &str)],
+    ) -> Answer {
         self.send_with(Method::POST, path, body, headers).await
     }
 
-    pub async fn send_with(
+    pub(crate) async fn send_with(
         &self,
         method: Method,
         path: &str,
@@ -159,13 +164,13 @@ impl TestApp {
     }
 
     /// A raw body, announced as JSON.
-    pub async fn post_bytes(&self, path: &str, body: impl Into<reqwest::Body>) -> Answer {
+    pub(crate) async fn post_bytes(&self, path: &str, body: impl Into<reqwest::Body>) -> Answer {
         let request = self.request(Method::POST, &api(path));
         send(request.header("content-type", "application/json").body(body)).await
     }
 
     /// A key of that tenant and user.
-    pub async fn key(&self, tenant: &str, user: &str, scope: Grants) -> String {
+    pub(crate) async fn key(&self, tenant: &str, user: &str, scope: Grants) -> String {
         let new = NewKey {
             name: "test".into(),
             tenant: TenantId::new(tenant).unwrap(),
@@ -191,7 +196,7 @@ fn api(path: &str) -> String {
 }
 
 /// Sends a request and takes its answer.
-pub async fn send(request: RequestBuilder) -> Answer {
+pub(crate) async fn send(request: RequestBuilder) -> Answer {
     let response = request.send().await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     Answer { status, headers, text: response.text().await.unwrap() }

@@ -28,7 +28,7 @@ fn bytes_below(folder: &Path) -> Vec<u8> {
 }
 
 /// All that the store answers, decoded.
-pub async fn live_bytes(app: &TestApp) -> Vec<u8> {
+pub(crate) async fn live_bytes(app: &TestApp) -> Vec<u8> {
     let store = app.app.engine().store();
     let mut all = Vec::new();
     for listed in store.scan(None, usize::MAX).await.unwrap() {
@@ -44,7 +44,7 @@ pub async fn live_bytes(app: &TestApp) -> Vec<u8> {
 }
 
 /// Where the word is.
-pub async fn found(app: &TestApp, folder: &Path, word: &str) -> Option<&'static str> {
+pub(crate) async fn found(app: &TestApp, folder: &Path, word: &str) -> Option<&'static str> {
     let holds = |bytes: &[u8]| {
         bytes.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
     };

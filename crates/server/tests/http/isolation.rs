@@ -17,7 +17,13 @@ use crate::routes::{Names, Route};
 /// Tenants of a usual run.
 const TENANTS: u64 = 10;
 
-pub async fn call(app: &TestApp, key: &str, method: Method, path: &str, body: Value) -> Answer {
+pub(crate) async fn call(
+    app: &TestApp,
+    key: &str,
+    method: Method,
+    path: &str,
+    body: Value,
+) -> Answer {
     let request = app.request(method, &format!("/api/v1{path}")).header("x-api-key", key);
     send(if body.is_null() { request } else { request.json(&body) }).await
 }
@@ -31,7 +37,7 @@ fn canary(number: u64) -> String {
 }
 
 /// Puts the canary into every kind of text that a user can leave, and answers what it is called.
-pub async fn fill(app: &TestApp, key: &str, user: &str, number: u64) -> Names {
+pub(crate) async fn fill(app: &TestApp, key: &str, user: &str, number: u64) -> Names {
     let word = canary(number);
     let post = async |path: &str, body: Value| call(app, key, Method::POST, path, body).await;
     let head = json!({"id": "a", "title": word, "tags": [word.replace(' ', "-")]});
@@ -237,7 +243,7 @@ async fn nobody_sees_another(on: &str, app: &TestApp) {
     trust::settle("canaries of tenants", on, attempts, &wrong);
 }
 
-pub async fn on_store(url: &str) -> TestApp {
+pub(crate) async fn on_store(url: &str) -> TestApp {
     TestApp::builder().set(|config| config.store.url = url.into()).start().await
 }
 

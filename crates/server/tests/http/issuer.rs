@@ -16,34 +16,34 @@ use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
 /// A signing key for ES256 with its id.
-pub struct SigningKey {
+pub(crate) struct SigningKey {
     pub id: String,
     pub private: EncodingKey,
 }
 
 impl SigningKey {
-    pub fn new(id: &str) -> Self {
+    pub(crate) fn new(id: &str) -> Self {
         let signing = &ECDSA_P256_SHA256_FIXED_SIGNING;
         let private = EcdsaKeyPair::generate_pkcs8(signing, &SystemRandom::new()).unwrap();
         Self { id: id.into(), private: EncodingKey::from_ec_der(private.as_ref()) }
     }
 
     /// Its public half.
-    pub fn public(&self) -> Value {
+    pub(crate) fn public(&self) -> Value {
         let mut jwk = Jwk::from_encoding_key(&self.private, Algorithm::ES256).unwrap();
         jwk.common.key_id = Some(self.id.clone());
         serde_json::to_value(jwk).unwrap()
     }
 
     /// A token with these claims.
-    pub fn sign(&self, claims: &Value) -> String {
+    pub(crate) fn sign(&self, claims: &Value) -> String {
         let header = Header { kid: Some(self.id.clone()), ..Header::new(Algorithm::ES256) };
         encode(&header, claims, &self.private).unwrap()
     }
 }
 
 /// An issuer that listens. It stops when this is dropped.
-pub struct Issuer {
+pub(crate) struct Issuer {
     pub address: String,
     pub key: SigningKey,
     served: Served,
@@ -58,7 +58,7 @@ struct Served {
 }
 
 impl Issuer {
-    pub async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address: SocketAddr = listener.local_addr().unwrap();
         let address = format!("http://{address}/realm");
@@ -74,17 +74,17 @@ impl Issuer {
     }
 
     /// How often the keys were fetched.
-    pub fn fetches(&self) -> usize {
+    pub(crate) fn fetches(&self) -> usize {
         self.served.fetches.load(Ordering::SeqCst)
     }
 
     /// Publishes one more key.
-    pub fn publish(&self, key: &SigningKey) {
+    pub(crate) fn publish(&self, key: &SigningKey) {
         self.served.keys.lock().unwrap().push(key.public());
     }
 
     /// Claims of a valid token of that user for `resource`.
-    pub fn claims(&self, user: &str, scope: &str, resource: &str) -> Value {
+    pub(crate) fn claims(&self, user: &str, scope: &str, resource: &str) -> Value {
         let now = get_current_timestamp();
         json!({"iss": self.address, "aud": resource, "sub": user, "scope": scope,
             "iat": now, "nbf": now, "exp": now + 300})

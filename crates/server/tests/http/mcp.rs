@@ -14,7 +14,7 @@ use crate::app::{TestApp, send};
 const NEWER: &str = "2026-07-28";
 
 /// A call of the newer era, with everything that it must bring.
-pub fn call(
+pub(crate) fn call(
     app: &TestApp,
     id: Value,
     method: &str,
@@ -35,7 +35,7 @@ pub fn call(
     request.json(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 }
 
-pub fn tool(app: &TestApp, id: Value, name: &str, arguments: Value) -> RequestBuilder {
+pub(crate) fn tool(app: &TestApp, id: Value, name: &str, arguments: Value) -> RequestBuilder {
     call(app, id, "tools/call", Some(name), json!({"name": name, "arguments": arguments}))
 }
 

@@ -10,7 +10,7 @@ use throughline_testkit::scripted_model::{ScriptedModel, Turn};
 use crate::app::{TestApp, send};
 
 /// A server, its document, and what was seen of each operation.
-pub struct Walk {
+pub(crate) struct Walk {
     pub app: TestApp,
     pub document: Value,
     pub seen: BTreeMap<String, Value>,
@@ -18,7 +18,7 @@ pub struct Walk {
 
 impl Walk {
     /// Calls every operation that a server alone can answer.
-    pub async fn everything(&mut self) {
+    pub(crate) async fn everything(&mut self) {
         walk_conversations(self).await;
         walk_things(self).await;
         walk_personas(self).await;
@@ -67,7 +67,7 @@ impl Walk {
     }
 
     /// Fails where a value does not fit its schema.
-    pub fn check(&self, at: &str, schema: &Value, value: &Value) {
+    pub(crate) fn check(&self, at: &str, schema: &Value, value: &Value) {
         let schema = json!({"allOf": [schema], "components": self.document["components"]});
         let validator = jsonschema::validator_for(&schema).unwrap_or_else(|e| panic!("{at}: {e}"));
         let errors: Vec<String> = validator

@@ -12,7 +12,7 @@ use crate::app::{TestApp, send};
 
 /// One documented operation.
 #[derive(Debug, Clone)]
-pub struct Route {
+pub(crate) struct Route {
     pub method: Method,
     pub path: String,
     /// Whether it asks for no key.
@@ -24,11 +24,11 @@ pub struct Route {
 }
 
 /// What stands for a parameter of a path or a query, by its name; `id` by the noun before it, too.
-pub type Names = BTreeMap<&'static str, String>;
+pub(crate) type Names = BTreeMap<&'static str, String>;
 
 impl Route {
     /// All of them: those that read first, then those that change what exists, last those that make something.
-    pub async fn all(app: &TestApp) -> Vec<Self> {
+    pub(crate) async fn all(app: &TestApp) -> Vec<Self> {
         let document = send(app.request(Method::GET, "/api/openapi.json")).await.expect(200);
         let mut routes = Vec::new();
         for (path, methods) in document["paths"].as_object().unwrap() {
@@ -56,12 +56,12 @@ impl Route {
     }
 
     /// As people write it.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
 
     /// The request, without a credential.
-    pub fn request(&self, app: &TestApp, names: &Names) -> RequestBuilder {
+    pub(crate) fn request(&self, app: &TestApp, names: &Names) -> RequestBuilder {
         let request = app.request(self.method.clone(), &self.url(names));
         let request = request.header("accept", "application/json, text/event-stream, */*");
         match &self.body {

@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 const WALK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/mcp/walk.py");
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_throughline");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_throughline");
 
 /// The SDK's Python, or a line that says what is skipped without it.
 fn python() -> Option<String> {
@@ -43,7 +43,7 @@ async fn the_official_client_walks_through_everything_over_http() {
 }
 
 /// A server with the demo inventory that ends with the test, and where it listens.
-pub async fn serve() -> (Child, String) {
+pub(crate) async fn serve() -> (Child, String) {
     let mut server = Command::new(PROGRAM)
         .args(["--store", "memory:", "serve", "--demo", "--bind", "127.0.0.1:0"])
         .stdin(Stdio::null())

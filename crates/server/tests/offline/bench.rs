@@ -21,7 +21,7 @@ use throughline_upstream::embed::Embedded;
 use throughline_upstream::mcp::{McpProxy, ServerConfig};
 use tokio_util::sync::CancellationToken;
 
-pub struct Bench {
+pub(crate) struct Bench {
     pub engine: Engine,
     pub caller: Caller,
     proxy: Arc<McpProxy>,
@@ -29,12 +29,12 @@ pub struct Bench {
 
 /// What a message came to.
 #[derive(Debug)]
-pub enum Came {
+pub(crate) enum Came {
     Turn(Arc<TurnRecord>),
     Waits(Box<PendingTurn>),
 }
 
-pub async fn bench() -> Bench {
+pub(crate) async fn bench() -> Bench {
     let binary = env!("CARGO_BIN_EXE_throughline");
     let server = ServerConfig::stdio("inventory", binary, ["demo-inventory"]);
     let proxy = Arc::new(McpProxy::new(vec![server]).expect("a valid server"));
@@ -68,7 +68,7 @@ fn rules() -> OperatorRules {
 }
 
 /// A call without the length of a page, which says nothing about what was understood.
-pub fn shown(tool: &str, arguments: &serde_json::Value) -> String {
+pub(crate) fn shown(tool: &str, arguments: &serde_json::Value) -> String {
     let mut arguments = arguments.clone();
     if let Some(fields) = arguments.as_object_mut() {
         fields.remove("limit");
@@ -77,7 +77,7 @@ pub fn shown(tool: &str, arguments: &serde_json::Value) -> String {
 }
 
 impl Bench {
-    pub async fn say(&self, session: &str, message: &str) -> Came {
+    pub(crate) async fn say(&self, session: &str, message: &str) -> Came {
         let request = TurnRequest {
             session: Some(SessionId::new(session).expect("a valid id")),
             agent: None,
@@ -95,7 +95,7 @@ impl Bench {
     }
 
     /// Ends the inventory's process.
-    pub async fn end(self) {
+    pub(crate) async fn end(self) {
         self.proxy.shutdown().await;
     }
 }

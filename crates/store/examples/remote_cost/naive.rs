@@ -13,7 +13,7 @@ use super::Failure;
 
 /// A session stored as one value.
 #[async_trait]
-pub trait Naive: Send + Sync {
+pub(crate) trait Naive: Send + Sync {
     /// Reads the whole value.
     async fn get(&self) -> Result<Option<Vec<u8>>, Failure>;
     /// Replaces the value.
@@ -39,10 +39,10 @@ pub trait Naive: Send + Sync {
 }
 
 /// Stored in a Redis key.
-pub struct Redis(redis::aio::MultiplexedConnection);
+pub(crate) struct Redis(redis::aio::MultiplexedConnection);
 
 impl Redis {
-    pub async fn open(port: u16) -> Result<Self, Failure> {
+    pub(crate) async fn open(port: u16) -> Result<Self, Failure> {
         let client = redis::Client::open(format!("redis://127.0.0.1:{port}"))?;
         Ok(Self(client.get_multiplexed_async_connection().await?))
     }
@@ -61,10 +61,10 @@ impl Naive for Redis {
 }
 
 /// Stored in an object.
-pub struct S3(AmazonS3);
+pub(crate) struct S3(AmazonS3);
 
 impl S3 {
-    pub fn open(port: u16) -> Result<Self, Failure> {
+    pub(crate) fn open(port: u16) -> Result<Self, Failure> {
         let store = AmazonS3Builder::new()
             .with_endpoint(format!("http://127.0.0.1:{port}"))
             .with_allow_http(true)

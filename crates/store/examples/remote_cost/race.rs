@@ -17,7 +17,7 @@ const TURNS_EACH: usize = 8;
 const SESSION: &str = "race";
 
 /// Prints one row: our store, and the approach of the seeds.
-pub async fn compare(name: &str, launch: &Launch, naive: &dyn Naive) -> Result<(), Failure> {
+pub(crate) async fn compare(name: &str, launch: &Launch, naive: &dyn Naive) -> Result<(), Failure> {
     let total = WRITERS * TURNS_EACH;
     let (found, ours_per_second) = ours(launch).await?;
     let (lost, doubled) = count(&found, total);

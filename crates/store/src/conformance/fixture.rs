@@ -101,18 +101,18 @@ impl Fixture {
 }
 
 /// The cursor of the page after `listed`.
-pub fn mark(listed: &ListedThread) -> PageMark {
+pub(super) fn mark(listed: &ListedThread) -> PageMark {
     PageMark { changed_at: listed.changed_at, id: listed.key.id.clone() }
 }
 
 /// The time `second`, with a fraction to detect rounding.
-pub fn time(second: i64) -> Timestamp {
+pub(super) fn time(second: i64) -> Timestamp {
     let start = Timestamp::from_second(1_790_000_000).expect("a time in 2026");
     start + second.seconds() + 123_456.microseconds()
 }
 
 /// A change at time 0.
-pub fn change(head: &str, append: &[&str]) -> Change {
+pub(super) fn change(head: &str, append: &[&str]) -> Change {
     Change {
         at: time(0),
         head: Bytes::copy_from_slice(head.as_bytes()),

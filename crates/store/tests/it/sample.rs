@@ -7,15 +7,15 @@ use throughline_engine::store::{
     Change, Expected, Found, Key, Kind, Scope, Store, StoreError, Version,
 };
 
-pub fn scope(user: &str) -> Scope {
+pub(crate) fn scope(user: &str) -> Scope {
     Scope { tenant: TenantId::new("acme").unwrap(), user: UserId::new(user).unwrap() }
 }
 
-pub fn key(id: &str) -> Key {
+pub(crate) fn key(id: &str) -> Key {
     Key { scope: scope("ada"), kind: Kind::Session, id: ThreadId::new(id).unwrap() }
 }
 
-pub fn change(head: &str, append: &[&str]) -> Change {
+pub(crate) fn change(head: &str, append: &[&str]) -> Change {
     Change {
         at: Timestamp::from_second(1_790_000_000).unwrap(),
         head: Bytes::copy_from_slice(head.as_bytes()),
@@ -27,7 +27,7 @@ pub fn change(head: &str, append: &[&str]) -> Change {
 }
 
 /// Appends at the current version, creating the thread if it is missing.
-pub async fn append(store: &dyn Store, key: &Key, entries: &[&str]) -> Version {
+pub(crate) async fn append(store: &dyn Store, key: &Key, entries: &[&str]) -> Version {
     loop {
         let expected = match store.head(key, None).await.unwrap() {
             Found::Head(head) => Expected::At(head.version),
@@ -41,7 +41,7 @@ pub async fn append(store: &dyn Store, key: &Key, entries: &[&str]) -> Version {
     }
 }
 
-pub async fn log(store: &dyn Store, key: &Key) -> Vec<String> {
+pub(crate) async fn log(store: &dyn Store, key: &Key) -> Vec<String> {
     let entries = store.entries(key, 0..u64::MAX).await.unwrap();
     entries.iter().map(|entry| String::from_utf8_lossy(entry).into_owned()).collect()
 }

@@ -13,12 +13,12 @@ use throughline_store::s3::S3Store;
 use throughline_testkit::redis_server::RedisServer;
 use throughline_testkit::s3_server::S3Server;
 
-pub fn key(user: &str, id: &str) -> Key {
+pub(crate) fn key(user: &str, id: &str) -> Key {
     let scope = Scope { tenant: TenantId::new("t").unwrap(), user: UserId::new(user).unwrap() };
     Key { scope, kind: Kind::Session, id: ThreadId::new(id).unwrap() }
 }
 
-pub fn change(second: i64, head: &str, append: &[&str]) -> Change {
+pub(crate) fn change(second: i64, head: &str, append: &[&str]) -> Change {
     Change {
         at: Timestamp::from_second(1_790_000_000 + second).unwrap(),
         head: Bytes::from(head.to_owned()),

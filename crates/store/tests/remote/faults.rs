@@ -21,7 +21,11 @@ fn fault_run(faults: &[throughline_testkit::fault_proxy::Fault]) -> FaultRun {
 }
 
 /// The store, or one with a broken guarantee if the run requests it by `name`.
-pub async fn maybe_broken(name: &str, how: Sabotage, store: Arc<dyn Store>) -> Arc<dyn Store> {
+pub(crate) async fn maybe_broken(
+    name: &str,
+    how: Sabotage,
+    store: Arc<dyn Store>,
+) -> Arc<dyn Store> {
     match std::env::var("THROUGHLINE_SABOTAGE") {
         Ok(asked) if asked == name => sabotage::apply(store, how).await.unwrap(),
         _ => store,

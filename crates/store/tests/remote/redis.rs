@@ -14,7 +14,7 @@ use throughline_testkit::redis_server::{Authority, RedisCluster, RedisServer};
 
 use super::copy::{change, key};
 
-pub async fn open(url: &str) -> Result<RedisStore, StoreError> {
+pub(crate) async fn open(url: &str) -> Result<RedisStore, StoreError> {
     RedisStore::open(RedisOptions::from_url(url).expect("a test's URL is well formed")).await
 }
 
@@ -28,7 +28,7 @@ async fn redis_conforms() {
     sessions_expire_and_leave_the_listing(&store, server.port).await;
 }
 
-pub async fn ask<T: redis::FromRedisValue>(port: u16, words: &[&str]) -> T {
+pub(crate) async fn ask<T: redis::FromRedisValue>(port: u16, words: &[&str]) -> T {
     let client = redis::Client::open(format!("redis://127.0.0.1:{port}")).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
     let mut command = redis::cmd(words[0]);

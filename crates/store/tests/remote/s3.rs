@@ -16,7 +16,7 @@ use throughline_testkit::s3_server::{self, ACCESS_KEY, S3Server, SECRET_KEY};
 use super::copy::{change, key};
 
 /// Options for a private store on a test server.
-pub fn options(url: &str) -> S3Options {
+pub(crate) fn options(url: &str) -> S3Options {
     let options = S3Options::from_url(url).expect("a test's URL is well formed");
     options.with_environment(s3_server::environment())
 }

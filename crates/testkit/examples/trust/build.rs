@@ -8,16 +8,16 @@ use serde_json::Value;
 
 /// A test binary and its working directory.
 #[derive(Debug, Clone)]
-pub struct Built {
+pub(crate) struct Built {
     pub program: PathBuf,
     pub folder: PathBuf,
 }
 
 /// Binaries by package and name.
-pub type Binaries = BTreeMap<(String, String), Built>;
+pub(crate) type Binaries = BTreeMap<(String, String), Built>;
 
 /// Builds everything that the promises name: test binaries, then unit tests.
-pub fn build(wanted: &[(&str, &str)]) -> Result<Binaries, String> {
+pub(crate) fn build(wanted: &[(&str, &str)]) -> Result<Binaries, String> {
     let (within, binaries): (Vec<_>, Vec<_>) =
         wanted.iter().copied().partition(|(_, name)| *name == "lib");
     let mut built = Binaries::new();
@@ -53,7 +53,7 @@ fn build_some(wanted: &[(&str, &str)]) -> Result<Binaries, String> {
 }
 
 /// A separate target directory, because no other build has the switches.
-pub fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     let named = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     named.join("trust")
 }

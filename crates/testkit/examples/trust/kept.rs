@@ -14,7 +14,7 @@ fn file(promise: &Promise) -> PathBuf {
 }
 
 /// Keeps what was found of a promise.
-pub fn keep(promise: &Promise, found: &Found) -> Result<(), String> {
+pub(crate) fn keep(promise: &Promise, found: &Found) -> Result<(), String> {
     let text = serde_json::to_string(found).map_err(|error| error.to_string())?;
     let file = file(promise);
     let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
@@ -22,12 +22,12 @@ pub fn keep(promise: &Promise, found: &Found) -> Result<(), String> {
 }
 
 /// What is known of a promise.
-pub fn of(promise: &Promise) -> Option<Found> {
+pub(crate) fn of(promise: &Promise) -> Option<Found> {
     let text = fs::read_to_string(file(promise)).ok()?;
     serde_json::from_str(&text).ok()
 }
 
 /// What is known of every promise.
-pub fn all() -> Vec<(&'static Promise, Found)> {
+pub(crate) fn all() -> Vec<(&'static Promise, Found)> {
     PROMISES.iter().filter_map(|promise| Some((promise, of(promise)?))).collect()
 }

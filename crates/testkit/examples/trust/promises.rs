@@ -3,7 +3,7 @@
 //! A new attack is a test that reports its counts (`throughline_testkit::trust`) and a line here.
 
 /// Tests of one binary.
-pub struct Attack {
+pub(crate) struct Attack {
     pub package: &'static str,
     /// The test binary; `lib` for unit tests.
     pub binary: &'static str,
@@ -13,7 +13,7 @@ pub struct Attack {
     pub times: u64,
 }
 
-pub struct Promise {
+pub(crate) struct Promise {
     /// Its name in the report.
     pub name: &'static str,
     /// The promise itself.
@@ -38,7 +38,7 @@ const fn attack(
     Attack { package, binary, tests, times }
 }
 
-pub const PROMISES: &[Promise] = &[
+pub(crate) const PROMISES: &[Promise] = &[
     Promise {
         name: "kills under load",
         claim: "a turn that was acknowledged is there once, in order, after SIGKILL of one or two servers",

@@ -14,7 +14,7 @@ const NOT_COVERED: &str = include_str!("not-covered.md");
 
 /// The results for one promise.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Found {
+pub(crate) struct Found {
     /// Attempts and failures by backend.
     pub counts: BTreeMap<String, (u64, u64)>,
     /// Failed tests.
@@ -28,7 +28,7 @@ pub struct Found {
 
 /// What a run was of. Two that are equal made the same choices on the same sources.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
+pub(crate) struct Run {
     pub version: String,
     pub date: String,
     pub seeds: String,
@@ -36,14 +36,14 @@ pub struct Run {
 }
 
 impl Found {
-    pub fn add(&mut self, count: &Count) {
+    pub(crate) fn add(&mut self, count: &Count) {
         let sum = self.counts.entry(count.on.clone()).or_default();
         sum.0 += count.attempts;
         sum.1 += count.failures;
     }
 
     /// Whether no attempt broke the promise, and the switch did.
-    pub fn holds(&self, promise: &Promise) -> bool {
+    pub(crate) fn holds(&self, promise: &Promise) -> bool {
         let failures: u64 = self.counts.values().map(|(_, failures)| failures).sum();
         failures == 0
             && self.failed.is_empty()
@@ -52,10 +52,10 @@ impl Found {
 }
 
 /// Facts of the run, as pairs.
-pub type Facts = Vec<(&'static str, String)>;
+pub(crate) type Facts = Vec<(&'static str, String)>;
 
 /// Renders the page.
-pub fn page(facts: &Facts, all: &[(&Promise, Found)]) -> String {
+pub(crate) fn page(facts: &Facts, all: &[(&Promise, Found)]) -> String {
     let mut page = INTRODUCTION.to_owned();
     page.push_str("\n## The run\n\n| | |\n|---|---|\n");
     for (name, value) in facts {

@@ -10,7 +10,7 @@ use crate::build::Built;
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     pub counts: Vec<Count>,
     /// Number of passed tests.
     pub passed: u64,
@@ -20,7 +20,7 @@ pub struct Outcome {
 }
 
 /// How to run a binary.
-pub struct Plan<'a> {
+pub(crate) struct Plan<'a> {
     pub tests: &'a [&'a str],
     pub seed: u64,
     pub times: u64,
@@ -29,7 +29,7 @@ pub struct Plan<'a> {
 }
 
 /// Runs the tests of `built` named by `plan`.
-pub fn run(built: &Built, plan: &Plan<'_>, counts: &Path) -> Outcome {
+pub(crate) fn run(built: &Built, plan: &Plan<'_>, counts: &Path) -> Outcome {
     // It may not exist.
     let _ = std::fs::remove_file(counts);
     let mut command = Command::new(&built.program);

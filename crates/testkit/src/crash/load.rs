@@ -13,7 +13,7 @@ const REFUSALS_MAX: u64 = 50;
 const REPLY_CHARACTERS_MAX: u64 = 2_000;
 
 /// Shared by the clients of a round.
-pub struct Round {
+pub(super) struct Round {
     /// Number of acknowledged turns in this round.
     pub acknowledged: AtomicU64,
     /// Responses that were neither a success nor a lost connection.
@@ -24,7 +24,7 @@ pub struct Round {
     pub reached: Notify,
 }
 
-pub struct Client {
+pub(super) struct Client {
     /// Makes its texts unique in the run.
     pub name: String,
     /// The session it writes to.
@@ -36,12 +36,12 @@ pub struct Client {
 
 impl Client {
     /// Sends turns to the server at `base` until it is gone.
-    pub async fn write_until_gone(&mut self, base: &str, round: &Round) {
+    pub(super) async fn write_until_gone(&mut self, base: &str, round: &Round) {
         while self.write(base, round).await {}
     }
 
     /// Sends one more turn; returns `false` if the server is gone.
-    pub async fn write(&mut self, base: &str, round: &Round) -> bool {
+    pub(super) async fn write(&mut self, base: &str, round: &Round) -> bool {
         let message = format!("{} says {}", self.name, self.sent.len());
         self.sent.push(Sent { session: self.session.clone(), message, told: None });
         self.send_last(base, round).await
@@ -49,7 +49,7 @@ impl Client {
 
     /// Sends the last turn (again, if it was sent before) until it is acknowledged; returns `false` if the server
     /// is gone.
-    pub async fn send_last(&mut self, base: &str, round: &Round) -> bool {
+    pub(super) async fn send_last(&mut self, base: &str, round: &Round) -> bool {
         let Some(number) = self.sent.len().checked_sub(1) else { return true };
         for _ in 0..REFUSALS_MAX {
             match self.send(base, number).await {

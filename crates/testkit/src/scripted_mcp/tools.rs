@@ -19,7 +19,7 @@ const TOOLS: [(&str, &str); 10] = [
     ("pids", "Names the process and the one it started."),
 ];
 
-pub fn definitions(server: &ScriptedMcp) -> Vec<Value> {
+pub(super) fn definitions(server: &ScriptedMcp) -> Vec<Value> {
     if let Some(table) = &server.table {
         return table.definitions();
     }
@@ -40,7 +40,7 @@ pub fn definitions(server: &ScriptedMcp) -> Vec<Value> {
     TOOLS.iter().map(tool).collect()
 }
 
-pub fn call(server: &ScriptedMcp, id: &Value, message: &Value) -> Reaction {
+pub(super) fn call(server: &ScriptedMcp, id: &Value, message: &Value) -> Reaction {
     if let Some(table) = &server.table {
         return match table.call(&message["params"]) {
             TableAnswer::Result(result) => server.complete(id, result),

@@ -29,7 +29,7 @@ const BREAKPOINTS_MAX: usize = 4;
 /// Ours, and the one that the provider's current SDK sends.
 const VERSIONS: [&str; 2] = ["2023-06-01", "2026-10-21"];
 
-pub fn check(request: &Recorded) -> Result<(), Problem> {
+pub(super) fn check(request: &Recorded) -> Result<(), Problem> {
     let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
     let token = header("authorization").and_then(|value| value.strip_prefix("Bearer "));
     if header("x-api-key").or(token).is_none_or(str::is_empty) {
@@ -242,7 +242,7 @@ pub(super) fn bad<T>(problem: &str) -> Result<T, Problem> {
 }
 
 /// A non-streamed reply.
-pub fn whole(request: &Value, steps: &[Step]) -> Value {
+pub(super) fn whole(request: &Value, steps: &[Step]) -> Value {
     let (mut content, mut stop) = (Vec::new(), "end_turn");
     let words: String = steps.iter().filter_map(Step::words).collect();
     if !words.is_empty() {
@@ -266,14 +266,14 @@ pub fn whole(request: &Value, steps: &[Step]) -> Value {
     })
 }
 
-pub struct Writer {
+pub(super) struct Writer {
     model: Value,
     index: u64,
     words_open: bool,
 }
 
 impl Writer {
-    pub fn new(request: &Value) -> Self {
+    pub(super) fn new(request: &Value) -> Self {
         Self { model: request["model"].clone(), index: 0, words_open: false }
     }
 

@@ -26,7 +26,7 @@ const FIELDS: [&str; 14] = [
     "seed",
 ];
 
-pub fn check(request: &Recorded) -> Result<(), Problem> {
+pub(super) fn check(request: &Recorded) -> Result<(), Problem> {
     let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
     if header("authorization")
         .and_then(|value| value.strip_prefix("Bearer "))
@@ -162,7 +162,7 @@ fn check_calls<'a>(message: &'a Value, at: &str) -> Result<Vec<&'a str>, Problem
 }
 
 /// A non-streamed reply.
-pub fn whole(request: &Value, steps: &[Step]) -> Value {
+pub(super) fn whole(request: &Value, steps: &[Step]) -> Value {
     let words: String = steps.iter().filter_map(Step::words).collect();
     let calls: Vec<Value> = steps
         .iter()
@@ -190,14 +190,14 @@ pub fn whole(request: &Value, steps: &[Step]) -> Value {
     })
 }
 
-pub struct Writer {
+pub(super) struct Writer {
     model: Value,
     with_usage: bool,
     calls: u64,
 }
 
 impl Writer {
-    pub fn new(request: &Value) -> Self {
+    pub(super) fn new(request: &Value) -> Self {
         let with_usage = request["stream_options"]["include_usage"] == true;
         Self { model: request["model"].clone(), with_usage, calls: 0 }
     }

@@ -11,7 +11,7 @@ use super::turn::{Step, Stop, halves, usage_of};
 /// What is wrong, with the HTTP status.
 type Problem = (u16, String);
 
-pub fn check(request: &Recorded) -> Result<(), Problem> {
+pub(super) fn check(request: &Recorded) -> Result<(), Problem> {
     let header = request.headers.get("authorization").and_then(|value| value.to_str().ok());
     if header.and_then(|value| value.strip_prefix("Bearer ")).is_none_or(str::is_empty) {
         return Err((401, "You didn't provide an API key.".to_owned()));
@@ -106,7 +106,7 @@ fn thought(id: &str) -> Value {
 }
 
 /// A non-streamed reply.
-pub fn whole(request: &Value, steps: &[Step]) -> Value {
+pub(super) fn whole(request: &Value, steps: &[Step]) -> Value {
     let words: String = steps.iter().filter_map(Step::words).collect();
     let mut output = Vec::new();
     if !words.is_empty() {
@@ -120,7 +120,7 @@ pub fn whole(request: &Value, steps: &[Step]) -> Value {
     response(&request["model"], "completed", &output, wire_usage(usage_of(steps)))
 }
 
-pub struct Writer {
+pub(super) struct Writer {
     model: Value,
     output: Vec<Value>,
     words: Option<String>,
@@ -128,7 +128,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    pub fn new(request: &Value) -> Self {
+    pub(super) fn new(request: &Value) -> Self {
         Self { model: request["model"].clone(), output: Vec::new(), words: None, sequence: 0 }
     }
 

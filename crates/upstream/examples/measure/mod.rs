@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest, Sha256};
 
 /// Reads the data file named by the first argument, with its hash; prints a message and returns `None` without it.
-pub fn read_data(what: &str) -> Option<(String, serde_json::Value)> {
+pub(crate) fn read_data(what: &str) -> Option<(String, serde_json::Value)> {
     let Some(path) = std::env::args().nth(1) else {
         println!("skipped: give the path of {what} as the only argument");
         return None;
@@ -31,11 +31,11 @@ pub fn read_data(what: &str) -> Option<(String, serde_json::Value)> {
 
 /// Durations of one kind of work.
 #[derive(Default)]
-pub struct Times(Vec<Duration>);
+pub(crate) struct Times(Vec<Duration>);
 
 impl Times {
     /// Runs `work` and records its duration.
-    pub fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();
         self.0.push(start.elapsed());
@@ -43,7 +43,7 @@ impl Times {
     }
 
     /// `best … p50 … p99 …` in microseconds; the best is the least affected by a busy machine.
-    pub fn summary(&mut self) -> String {
+    pub(crate) fn summary(&mut self) -> String {
         self.0.sort_unstable();
         let at = |share: f64| {
             let place = ((self.0.len().max(1) - 1) as f64 * share).round() as usize;
@@ -54,18 +54,18 @@ impl Times {
 }
 
 /// A row of a Markdown table, with a wide first cell.
-pub fn row(first: &str, cells: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn row(first: &str, cells: impl IntoIterator<Item = String>) -> String {
     let cells: Vec<String> = cells.into_iter().collect();
     format!("| {first:<24} | {} |", cells.join(" | "))
 }
 
 /// A share as a percentage with one decimal.
-pub fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:4.1}", 100.0 * share)
 }
 
 /// The mean, or 0 for no values.
-pub fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
+pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, count) = values.into_iter().fold((0.0, 0), |(sum, count), v| (sum + v, count + 1));
     if count == 0 { 0.0 } else { sum / f64::from(count) }
 }

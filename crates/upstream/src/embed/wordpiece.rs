@@ -18,14 +18,14 @@ const WORD_CHARACTERS_MAX: usize = 100;
 const INSIDE: &str = "##";
 
 /// An indexed vocabulary.
-pub struct WordPieces {
+pub(super) struct WordPieces {
     starts: HashMap<&'static str, u32, BuildHasherDefault<Fnv>>,
     insides: HashMap<&'static str, u32, BuildHasherDefault<Fnv>>,
 }
 
 impl WordPieces {
     /// Creates the index from tokens in row order.
-    pub fn new(tokens: impl Iterator<Item = &'static str>, rows: usize) -> Self {
+    pub(super) fn new(tokens: impl Iterator<Item = &'static str>, rows: usize) -> Self {
         let map = |capacity| HashMap::with_capacity_and_hasher(capacity, BuildHasherDefault::new());
         let (mut starts, mut insides) = (map(rows), map(rows / 4));
         for (row, token) in tokens.enumerate() {
@@ -38,7 +38,7 @@ impl WordPieces {
     }
 
     /// The rows of the pieces of `text` in order, at most `most`.
-    pub fn rows(&self, text: &str, most: usize) -> Vec<u32> {
+    pub(super) fn rows(&self, text: &str, most: usize) -> Vec<u32> {
         let mut rows = Vec::with_capacity(most.min(text.len() / 4 + 1));
         let mut word = String::new();
         for character in text.chars() {

@@ -35,7 +35,7 @@ type Failed = StreamableHttpError<reqwest::Error>;
 
 /// An HTTP client with bounded responses.
 #[derive(Debug, Clone)]
-pub struct BoundedClient {
+pub(super) struct BoundedClient {
     client: reqwest::Client,
     bytes_max: usize,
     session_lost: Arc<AtomicBool>,
@@ -43,7 +43,11 @@ pub struct BoundedClient {
 
 impl BoundedClient {
     /// Limits responses to `bytes_max`. Sets `session_lost` when the server no longer knows our session.
-    pub fn new(client: reqwest::Client, bytes_max: usize, session_lost: Arc<AtomicBool>) -> Self {
+    pub(super) fn new(
+        client: reqwest::Client,
+        bytes_max: usize,
+        session_lost: Arc<AtomicBool>,
+    ) -> Self {
         Self { client, bytes_max, session_lost }
     }
 

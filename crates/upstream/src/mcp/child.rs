@@ -55,7 +55,7 @@ const LAST_LINES_WAIT: Duration = Duration::from_secs(1);
 
 /// The last lines that a server wrote to standard error, redacted.
 #[derive(Clone, Default)]
-pub struct LastLines(Arc<Mutex<Output>>);
+pub(super) struct LastLines(Arc<Mutex<Output>>);
 
 #[derive(Default)]
 struct Output {
@@ -72,7 +72,7 @@ impl LastLines {
     }
 
     /// Appends the server's last lines to `message`, if there are any. The server should have exited.
-    pub async fn append_to(&self, message: &str) -> String {
+    pub(super) async fn append_to(&self, message: &str) -> String {
         let reading = self.output().reading.take();
         if let Some(reading) = reading {
             let _read = tokio::time::timeout(LAST_LINES_WAIT, reading).await;
@@ -101,14 +101,14 @@ impl LastLines {
 }
 
 /// A child process and its pipes.
-pub struct ChildTransport {
+pub(super) struct ChildTransport {
     pipes: AsyncRwTransport<RoleClient, BoundedLines<ChildStdout>, ChildStdin>,
     child: Box<dyn ChildWrapper>,
     oversized: Arc<AtomicBool>,
 }
 
 /// Starts the server. Sets `oversized` when it sends a message over the limit.
-pub fn start(
+pub(super) fn start(
     server: &config::ServerConfig,
     redactor: &Redactor,
     oversized: Arc<AtomicBool>,
@@ -192,7 +192,7 @@ async fn log_stderr(server: String, redactor: Redactor, stderr: ChildStderr, las
 }
 
 /// Fails when a line exceeds the limit, so that a server cannot exhaust our memory.
-pub struct BoundedLines<R> {
+pub(super) struct BoundedLines<R> {
     inner: R,
     line: usize,
     max: usize,

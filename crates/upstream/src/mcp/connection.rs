@@ -39,7 +39,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 type Opened = Result<RunningService<RoleClient, Handler>, ClientInitializeError>;
 
-pub struct Connection {
+pub(super) struct Connection {
     config: ServerConfig,
     faults: Faults,
     peer: Peer<RoleClient>,
@@ -58,7 +58,7 @@ struct TransportErrors {
 }
 
 /// The tool list of a server.
-pub struct ToolList {
+pub(super) struct ToolList {
     /// The definitions in the server's order.
     pub tools: Vec<ToolDefinition>,
     /// How long the list stays fresh according to the server.
@@ -69,7 +69,7 @@ impl Connection {
     /// Opens a connection within `connect_timeout`. `legacy` is set if the server is known to use the legacy
     /// protocol; `changed` is set whenever the server reports that its tools have changed. The error of a child that
     /// fails to start includes its last output.
-    pub async fn open(
+    pub(super) async fn open(
         config: &ServerConfig,
         redactor: &Redactor,
         legacy: bool,
@@ -124,27 +124,27 @@ impl Connection {
     }
 
     /// The negotiated protocol version.
-    pub fn version(&self) -> &str {
+    pub(super) fn version(&self) -> &str {
         self.version.as_str()
     }
 
     /// Whether the server uses the legacy protocol, with an initialize handshake.
-    pub fn is_legacy(&self) -> bool {
+    pub(super) fn is_legacy(&self) -> bool {
         self.version.has_initialize()
     }
 
     /// Whether the connection is no longer usable.
-    pub fn is_closed(&self) -> bool {
+    pub(super) fn is_closed(&self) -> bool {
         self.peer.is_transport_closed() || self.session_lost()
     }
 
     /// Whether the server rejected a request because it no longer knows our session. The request was not executed.
-    pub fn session_lost(&self) -> bool {
+    pub(super) fn session_lost(&self) -> bool {
         self.errors.session_lost.load(Ordering::Acquire)
     }
 
     /// Reads all pages of the tool list. A name with two different definitions is ignored.
-    pub async fn list(&self) -> Result<ToolList, UpstreamError> {
+    pub(super) async fn list(&self) -> Result<ToolList, UpstreamError> {
         let mut listed = ToolList { tools: Vec::new(), fresh_for: None };
         let mut duplicates = Vec::new();
         let mut cursor = None;
@@ -191,7 +191,11 @@ impl Connection {
     }
 
     /// Calls a tool once. Dropping the future cancels the call.
-    pub async fn call(&self, name: &str, arguments: &Value) -> Result<ToolOutput, UpstreamError> {
+    pub(super) async fn call(
+        &self,
+        name: &str,
+        arguments: &Value,
+    ) -> Result<ToolOutput, UpstreamError> {
         let mut request = CallToolRequestParams::new(name.to_owned());
         match arguments {
             Value::Object(map) => request = request.with_arguments(map.clone()),
@@ -219,7 +223,7 @@ impl Connection {
     }
 
     /// Closes the connection and waits until it is closed.
-    pub async fn close(&self) {
+    pub(super) async fn close(&self) {
         let mut service = self.service.lock().await;
         if let Err(error) = service.close_with_timeout(CLOSE_TIMEOUT).await {
             tracing::debug!(

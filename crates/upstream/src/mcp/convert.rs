@@ -10,7 +10,7 @@ use throughline_engine::tool::{
 };
 
 /// Converts a tool definition.
-pub fn definition(server: &str, tool: Tool) -> ToolDefinition {
+pub(super) fn definition(server: &str, tool: Tool) -> ToolDefinition {
     let hints = tool.annotations.unwrap_or_default();
     ToolDefinition {
         tool: ToolName { server: server.to_owned(), name: tool.name.into_owned() },
@@ -28,7 +28,7 @@ pub fn definition(server: &str, tool: Tool) -> ToolDefinition {
 }
 
 /// Converts a result, cut at `bytes_max`.
-pub fn output(result: CallToolResult, bytes_max: usize) -> ToolOutput {
+pub(super) fn output(result: CallToolResult, bytes_max: usize) -> ToolOutput {
     let blocks: Vec<String> = result.content.iter().map(text_of).collect();
     let mut text = blocks.join("\n");
     if text.is_empty()

@@ -15,23 +15,23 @@ use crate::redact::Redactor;
 
 /// Translates the errors of one server.
 #[derive(Clone)]
-pub struct Faults {
+pub(super) struct Faults {
     target: String,
     redactor: Redactor,
 }
 
 impl Faults {
-    pub fn new(server: &str, redactor: Redactor) -> Self {
+    pub(super) fn new(server: &str, redactor: Redactor) -> Self {
         Self { target: format!("server {server}"), redactor }
     }
 
     /// An error that does not come from the library.
-    pub fn error(&self, fault: UpstreamFault, message: impl AsRef<str>) -> UpstreamError {
+    pub(super) fn error(&self, fault: UpstreamFault, message: impl AsRef<str>) -> UpstreamError {
         UpstreamError::new(&self.target, fault, self.redactor.clean(message.as_ref()))
     }
 
     /// Translates a failure to open a connection.
-    pub fn opening(&self, error: &ClientInitializeError) -> UpstreamError {
+    pub(super) fn opening(&self, error: &ClientInitializeError) -> UpstreamError {
         match error {
             ClientInitializeError::TransportError { error, .. } => self.transport(error),
             ClientInitializeError::LegacyFallbackFailed { fallback, .. } => self.opening(fallback),
@@ -52,7 +52,7 @@ impl Faults {
     }
 
     /// Translates a failed request.
-    pub fn request(&self, error: &ServiceError) -> UpstreamError {
+    pub(super) fn request(&self, error: &ServiceError) -> UpstreamError {
         match error {
             ServiceError::McpError(error) => {
                 let fault = match error.code {

@@ -12,7 +12,7 @@ use rmcp::service::NotificationContext;
 use rmcp::{ClientHandler, RoleClient};
 
 /// Identifies us to the server and records that its tools have changed.
-pub struct Handler {
+pub(super) struct Handler {
     /// Set when the server reports that its tools have changed.
     pub changed: Arc<AtomicBool>,
 }

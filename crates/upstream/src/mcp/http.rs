@@ -20,7 +20,7 @@ use super::config::ServerConfig;
 const TCP_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Creates a transport to `url`; sets `session_lost` when the server no longer knows our session.
-pub fn open(
+pub(super) fn open(
     config: &ServerConfig,
     url: &str,
     headers: &BTreeMap<String, SecretString>,
@@ -45,7 +45,7 @@ pub fn open(
 }
 
 /// Converts headers, or returns the name of an invalid one.
-pub fn header_map(
+pub(super) fn header_map(
     headers: &BTreeMap<String, SecretString>,
 ) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     let mut map = HashMap::new();
@@ -59,7 +59,7 @@ pub fn header_map(
 }
 
 /// Returns what is wrong with a URL without repeating it, because it may contain a secret.
-pub fn check_address(url: &str) -> Result<(), String> {
+pub(super) fn check_address(url: &str) -> Result<(), String> {
     let parsed = reqwest::Url::parse(url).map_err(|error| error.to_string())?;
     match parsed.scheme() {
         "http" | "https" if parsed.has_host() => Ok(()),

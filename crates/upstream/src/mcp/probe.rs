@@ -17,7 +17,7 @@ use rmcp::transport::Transport;
 use tokio::time::Instant;
 
 /// A transport that limits the wait for the reply to `server/discover`.
-pub struct Probe<T> {
+pub(super) struct Probe<T> {
     inner: T,
     timeout: Duration,
     waiting: Option<(RequestId, Instant)>,
@@ -25,7 +25,7 @@ pub struct Probe<T> {
 }
 
 impl<T> Probe<T> {
-    pub fn new(inner: T, timeout: Duration) -> Self {
+    pub(super) fn new(inner: T, timeout: Duration) -> Self {
         Self { inner, timeout, waiting: None, given_up: None }
     }
 

@@ -50,7 +50,7 @@ pub enum ServerState {
     Failed { reason: String },
 }
 
-pub struct Server {
+pub(super) struct Server {
     config: ServerConfig,
     redactor: Redactor,
     faults: Faults,
@@ -78,7 +78,7 @@ struct Cached {
 }
 
 impl Server {
-    pub fn new(config: ServerConfig) -> Self {
+    pub(super) fn new(config: ServerConfig) -> Self {
         let redactor = match &config.transport {
             Transport::Stdio { env, .. } => Redactor::new(env.values()),
             Transport::Http { url, headers } => Redactor::new(headers.values()).with_address(url),
@@ -94,13 +94,13 @@ impl Server {
         }
     }
 
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         &self.config.name
     }
 
     /// Returns cached tools at once, refreshing them in the background if they are stale. Waits for new ones if the
     /// server reported a change or none are known yet.
-    pub async fn tools(self: &Arc<Self>) -> Result<Arc<[ToolDefinition]>, UpstreamError> {
+    pub(super) async fn tools(self: &Arc<Self>) -> Result<Arc<[ToolDefinition]>, UpstreamError> {
         let cached = self.tools.read().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(cached) = &cached
             && !self.changed.load(Ordering::Acquire)
@@ -123,7 +123,7 @@ impl Server {
     }
 
     /// Calls a tool. Retries once if the server rejected the call because it no longer knows our session.
-    pub async fn call(
+    pub(super) async fn call(
         self: &Arc<Self>,
         name: &str,
         arguments: &Value,
@@ -180,7 +180,7 @@ impl Server {
     }
 
     /// Lists the tools again without waiting; does nothing if that is already in progress.
-    pub fn refresh_in_background(self: &Arc<Self>) {
+    pub(super) fn refresh_in_background(self: &Arc<Self>) {
         if self.refreshing.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -271,7 +271,7 @@ impl Server {
         }
     }
 
-    pub async fn status(&self) -> ServerStatus {
+    pub(super) async fn status(&self) -> ServerStatus {
         // A held lock means that connecting is in progress.
         let state = match self.link.try_lock() {
             Err(_) => ServerState::Idle,
@@ -288,7 +288,7 @@ impl Server {
         ServerStatus { name: self.config.name.clone(), state, tools }
     }
 
-    pub async fn shutdown(&self) {
+    pub(super) async fn shutdown(&self) {
         let mut link = self.link.lock().await;
         link.shut_down = true;
         if let Some(connection) = link.connection.take() {

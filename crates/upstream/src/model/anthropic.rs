@@ -18,12 +18,12 @@ use super::reply::{self, Problem};
 use super::{ModelConfig, conversation};
 
 /// Path of the endpoint.
-pub const PATH: &str = "/v1/messages";
+pub(super) const PATH: &str = "/v1/messages";
 const API_VERSION: &str = "2023-06-01";
 /// The provider rejects more.
 const BREAKPOINTS_MAX: usize = 4;
 
-pub fn headers(config: &ModelConfig) -> Result<HeaderMap, InvalidHeaderValue> {
+pub(super) fn headers(config: &ModelConfig) -> Result<HeaderMap, InvalidHeaderValue> {
     let mut headers = HeaderMap::new();
     headers.insert("anthropic-version", HeaderValue::from_static(API_VERSION));
     if let Some(key) = &config.api_key {
@@ -34,7 +34,7 @@ pub fn headers(config: &ModelConfig) -> Result<HeaderMap, InvalidHeaderValue> {
     Ok(headers)
 }
 
-pub fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
+pub(super) fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
     let turns = conversation::merge_roles(&request.messages);
     let system: Vec<_> =
         request.system.iter().filter(|block| !block.text.trim().is_empty()).collect();
@@ -143,7 +143,7 @@ fn object(input: &Value) -> Value {
 }
 
 #[derive(Default)]
-pub struct Reader {
+pub(super) struct Reader {
     call: Option<Call>,
     usage: Usage,
     stop: Option<StopReason>,
@@ -269,7 +269,7 @@ impl Reader {
 }
 
 /// Token counts of a non-streamed reply.
-pub fn whole_usage(usage: &Value) -> Option<Usage> {
+pub(super) fn whole_usage(usage: &Value) -> Option<Usage> {
     let mut reader = Reader::default();
     reader.count(usage, &mut VecDeque::new());
     usage.is_object().then_some(reader.usage)
@@ -281,7 +281,7 @@ fn push_text(text: &Value, out: &mut VecDeque<ModelEvent>) {
     }
 }
 
-pub fn stop_reason(reason: &str) -> StopReason {
+pub(super) fn stop_reason(reason: &str) -> StopReason {
     match reason {
         "tool_use" => StopReason::ToolUse,
         "max_tokens" | "model_context_window_exceeded" => StopReason::MaxTokens,

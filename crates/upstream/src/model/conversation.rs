@@ -8,7 +8,7 @@ use throughline_engine::model::{Block, Message, ModelRequest, Role};
 
 /// Merges consecutive messages of the same role and drops empty text; in a user message, tool results come
 /// first.
-pub fn merge_roles(messages: &[Message]) -> Vec<(Role, Vec<&Block>)> {
+pub(super) fn merge_roles(messages: &[Message]) -> Vec<(Role, Vec<&Block>)> {
     let mut turns: Vec<(Role, Vec<&Block>)> = Vec::new();
     for message in messages {
         let said = message.content.iter().filter(|block| !is_empty(block));
@@ -25,7 +25,7 @@ pub fn merge_roles(messages: &[Message]) -> Vec<(Role, Vec<&Block>)> {
 }
 
 /// The temperature with its original digits: converted to f64, 0.7 would become 0.69999998….
-pub fn temperature(request: &ModelRequest) -> Value {
+pub(super) fn temperature(request: &ModelRequest) -> Value {
     let shown = request.temperature.to_string();
     serde_json::from_str(&shown).unwrap_or(Value::Null)
 }

@@ -19,11 +19,11 @@ use super::wire::fault_of;
 use super::{ModelConfig, Provider, conversation};
 
 /// Path of the endpoint.
-pub const PATH: &str = "/chat/completions";
+pub(super) const PATH: &str = "/chat/completions";
 /// Maximum number of tool calls in a reply.
 const CALLS_MAX: usize = 128;
 
-pub fn headers(config: &ModelConfig) -> Result<HeaderMap, InvalidHeaderValue> {
+pub(super) fn headers(config: &ModelConfig) -> Result<HeaderMap, InvalidHeaderValue> {
     let mut headers = HeaderMap::new();
     if let Some(key) = &config.api_key {
         let mut key = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()))?;
@@ -33,7 +33,7 @@ pub fn headers(config: &ModelConfig) -> Result<HeaderMap, InvalidHeaderValue> {
     Ok(headers)
 }
 
-pub fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
+pub(super) fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
     let system: Vec<&str> = (request.system.iter())
         .map(|block| block.text.as_str())
         .filter(|text| !text.trim().is_empty())
@@ -127,7 +127,7 @@ fn joined_text(blocks: &[&Block]) -> Option<String> {
 }
 
 #[derive(Default)]
-pub struct Reader {
+pub(super) struct Reader {
     calls: Vec<Call>,
     stop: Option<StopReason>,
     refused: bool,
@@ -249,7 +249,7 @@ impl Reader {
 }
 
 /// Token counts, if present.
-pub fn usage(usage: &Value) -> Option<Usage> {
+pub(super) fn usage(usage: &Value) -> Option<Usage> {
     Some(Usage {
         input_tokens: usage["prompt_tokens"].as_u64()?,
         output_tokens: usage["completion_tokens"].as_u64().unwrap_or(0),
@@ -258,7 +258,7 @@ pub fn usage(usage: &Value) -> Option<Usage> {
     })
 }
 
-pub fn stop_reason(reason: &str) -> StopReason {
+pub(super) fn stop_reason(reason: &str) -> StopReason {
     match reason {
         "tool_calls" | "function_call" => StopReason::ToolUse,
         "length" => StopReason::MaxTokens,

@@ -18,10 +18,10 @@ use tokio_util::sync::CancellationToken;
 use super::wire::{Events, Wire};
 
 /// What went wrong; the model is added later.
-pub type Problem = (UpstreamFault, String);
+pub(super) type Problem = (UpstreamFault, String);
 
 /// Parses the events of one provider.
-pub trait Reader: Send + 'static {
+pub(super) trait Reader: Send + 'static {
     /// Parses one event and emits the resulting events.
     fn read(&mut self, event: &Sse, out: &mut VecDeque<ModelEvent>) -> Result<(), Problem>;
 
@@ -33,7 +33,7 @@ pub trait Reader: Send + 'static {
 }
 
 /// Sends the request and returns the stream of its reply.
-pub async fn start<R: Reader>(
+pub(super) async fn start<R: Reader>(
     wire: &Wire,
     body: &Value,
     reader: R,
@@ -144,14 +144,14 @@ fn deadline_error(wire: &Wire) -> UpstreamError {
 }
 
 /// Parses an event's data as JSON.
-pub fn json(event: &Sse) -> Result<Value, Problem> {
+pub(super) fn json(event: &Sse) -> Result<Value, Problem> {
     let data = event.data.as_deref().unwrap_or_default();
     serde_json::from_str(data)
         .map_err(|error| (UpstreamFault::Malformed, format!("an event is not JSON: {error}")))
 }
 
 /// Parses a tool's arguments; empty text means an empty object.
-pub fn arguments(raw: String) -> Result<Value, String> {
+pub(super) fn arguments(raw: String) -> Result<Value, String> {
     if raw.trim().is_empty() {
         return Ok(Value::Object(serde_json::Map::new()));
     }

@@ -28,11 +28,11 @@ const EXPLANATION_CHARACTERS_MAX: usize = 500;
 const RETRY_DELAY_MAX: Duration = Duration::from_secs(10);
 
 /// The server-sent events of one reply.
-pub type Events = BoxStream<'static, Result<Sse, UpstreamError>>;
+pub(super) type Events = BoxStream<'static, Result<Sse, UpstreamError>>;
 
 /// A client for one endpoint, with its credentials and limits.
 #[derive(Clone)]
-pub struct Wire {
+pub(super) struct Wire {
     client: Client,
     url: Url,
     headers: HeaderMap,
@@ -43,7 +43,7 @@ pub struct Wire {
 
 impl Wire {
     /// A client for `path` under the configured base URL.
-    pub fn new(
+    pub(super) fn new(
         name: &str,
         path: &str,
         headers: HeaderMap,
@@ -68,7 +68,7 @@ impl Wire {
 
     /// Sends `body` and waits for the first event. `refusal` checks whether that event is an error: a provider may
     /// start a stream only to report one.
-    pub async fn open(
+    pub(super) async fn open(
         &self,
         body: &Value,
         refusal: impl Fn(&Sse) -> Option<(UpstreamFault, String)>,
@@ -190,13 +190,13 @@ impl Wire {
         self.error(fault, &format!("{what}: {}", innermost(error)))
     }
 
-    pub fn error(&self, fault: UpstreamFault, problem: &str) -> UpstreamError {
+    pub(super) fn error(&self, fault: UpstreamFault, problem: &str) -> UpstreamError {
         let problem: String = problem.chars().take(EXPLANATION_CHARACTERS_MAX).collect();
         UpstreamError::new(&self.target, fault, self.redactor.clean(&problem))
     }
 
     /// The deadline of a reply that starts now.
-    pub fn deadline(&self) -> Instant {
+    pub(super) fn deadline(&self) -> Instant {
         Instant::now() + self.config.total_timeout
     }
 }

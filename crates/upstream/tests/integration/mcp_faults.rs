@@ -15,7 +15,7 @@ use crate::is_running;
 /// Far above what a loaded machine needs; no test waits for it to expire.
 const AMPLE: Duration = Duration::from_secs(60);
 
-pub fn config(script: Script) -> ServerConfig {
+pub(crate) fn config(script: Script) -> ServerConfig {
     let (program, args) = stdio::command("scripted_mcp_entry");
     let era = script.era;
     let script = serde_json::to_string(&script).unwrap();
@@ -35,11 +35,11 @@ pub fn config(script: Script) -> ServerConfig {
     config
 }
 
-pub fn proxy(script: Script) -> McpProxy {
+pub(crate) fn proxy(script: Script) -> McpProxy {
     McpProxy::new(vec![config(script)]).unwrap()
 }
 
-pub async fn call(
+pub(crate) async fn call(
     proxy: &McpProxy,
     name: &str,
     arguments: serde_json::Value,
@@ -49,7 +49,11 @@ pub async fn call(
 }
 
 #[track_caller]
-pub fn fails(outcome: Result<ToolOutput, UpstreamError>, fault: UpstreamFault, message: &str) {
+pub(crate) fn fails(
+    outcome: Result<ToolOutput, UpstreamError>,
+    fault: UpstreamFault,
+    message: &str,
+) {
     let error = outcome.unwrap_err();
     assert_eq!((error.fault, error.message.as_str()), (fault, message));
 }
@@ -64,7 +68,7 @@ async fn all_end(pids: &[u64]) {
     tokio::time::timeout(AMPLE, gone).await.unwrap();
 }
 
-pub async fn version(proxy: &McpProxy) -> String {
+pub(crate) async fn version(proxy: &McpProxy) -> String {
     match proxy.status().await.remove(0).state {
         ServerState::Connected { protocol_version } => protocol_version,
         other => panic!("not connected: {other:?}"),

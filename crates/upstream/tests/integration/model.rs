@@ -13,12 +13,12 @@ use throughline_testkit::scripted_model::{ScriptedModel, Step, Stop, Turn};
 use throughline_upstream::model::{ModelConfig, Provider, connect};
 use tokio_util::sync::CancellationToken;
 
-pub const BOTH: [Provider; 2] = [Provider::Anthropic, Provider::OpenAi];
+pub(crate) const BOTH: [Provider; 2] = [Provider::Anthropic, Provider::OpenAi];
 /// A timeout that is meant to expire, but not while a loaded machine opens a connection.
-pub const LIMIT: Duration = Duration::from_secs(2);
-pub const KEY: &str = "sk-test-key-123456";
+pub(crate) const LIMIT: Duration = Duration::from_secs(2);
+pub(crate) const KEY: &str = "sk-test-key-123456";
 
-pub fn config(provider: Provider, server: &ScriptedModel) -> ModelConfig {
+pub(crate) fn config(provider: Provider, server: &ScriptedModel) -> ModelConfig {
     let mut config = ModelConfig::new(provider, "test-model");
     config.base_url = match provider {
         Provider::Anthropic => server.anthropic_url(),
@@ -29,11 +29,11 @@ pub fn config(provider: Provider, server: &ScriptedModel) -> ModelConfig {
     config
 }
 
-pub fn model(provider: Provider, server: &ScriptedModel) -> Arc<dyn Model> {
+pub(crate) fn model(provider: Provider, server: &ScriptedModel) -> Arc<dyn Model> {
     connect(config(provider, server)).unwrap()
 }
 
-pub fn question(text: &str) -> ModelRequest {
+pub(crate) fn question(text: &str) -> ModelRequest {
     ModelRequest {
         messages: vec![Message { role: Role::User, content: vec![Block::text(text)] }],
         reply_tokens_max: 100,
@@ -43,7 +43,7 @@ pub fn question(text: &str) -> ModelRequest {
 }
 
 /// All events, and the error that ended them.
-pub async fn events(
+pub(crate) async fn events(
     model: &dyn Model,
     request: &ModelRequest,
 ) -> (Vec<ModelEvent>, Option<UpstreamError>) {
@@ -65,15 +65,15 @@ pub async fn events(
 }
 
 /// Text, calls and end; without usage.
-pub fn said(events: &[ModelEvent]) -> Vec<ModelEvent> {
+pub(crate) fn said(events: &[ModelEvent]) -> Vec<ModelEvent> {
     events.iter().filter(|event| !matches!(event, ModelEvent::Usage(_))).cloned().collect()
 }
 
-pub fn words(text: &str) -> ModelEvent {
+pub(crate) fn words(text: &str) -> ModelEvent {
     ModelEvent::Text(text.to_owned())
 }
 
-pub fn call(id: &str, name: &str, input: Result<Value, &str>) -> ModelEvent {
+pub(crate) fn call(id: &str, name: &str, input: Result<Value, &str>) -> ModelEvent {
     let input = input.map_err(str::to_owned);
     ModelEvent::ToolUse { id: id.to_owned(), name: name.to_owned(), input }
 }

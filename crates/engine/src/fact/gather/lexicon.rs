@@ -24,13 +24,13 @@ static LANGUAGES: LazyLock<Vec<Language>> =
     LazyLock::new(|| FILES.map(|file| read(file).expect("the built-in words are valid")).into());
 
 /// The languages in which statements are recognised.
-pub fn languages() -> &'static [Language] {
+pub(super) fn languages() -> &'static [Language] {
     &LANGUAGES
 }
 
 /// The languages that a text may be in: English, and those of which it has a word. To read every message in every
 /// language would cost four times as much.
-pub fn languages_of(text: &str) -> Vec<&'static Language> {
+pub(super) fn languages_of(text: &str) -> Vec<&'static Language> {
     let lower = text.to_lowercase();
     let words = || lower.split(|letter: char| !letter.is_alphabetic());
     let is_in = |language: &&Language| {
@@ -47,7 +47,7 @@ pub fn warm_up() {
 }
 
 /// A regular expression that is compiled when it is first used.
-pub struct Pattern {
+pub(super) struct Pattern {
     text: String,
     compiled: OnceLock<Regex>,
 }
@@ -61,7 +61,7 @@ impl Deref for Pattern {
     }
 }
 
-pub struct Language {
+pub(super) struct Language {
     /// Words by which a text is recognised as perhaps in this language; empty if every text may be.
     pub marks: HashSet<String>,
     /// A word or phrase at the start of a clause that says nothing itself: "by the way,".
@@ -174,7 +174,7 @@ impl Language {
 }
 
 /// A form that asks for something a user stated.
-pub struct Question {
+pub(super) struct Question {
     /// The subject of facts that answer it, with the pattern's groups in braces; `*` at the end makes it a
     /// prefix.
     pub subject: String,
@@ -187,7 +187,7 @@ pub struct Question {
 }
 
 /// A form that states something lasting.
-pub struct Form {
+pub(super) struct Form {
     pub kind: FactKind,
     /// The subject, with the pattern's groups in braces.
     pub subject: String,
@@ -201,7 +201,7 @@ pub struct Form {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ValueRule {
+pub(super) enum ValueRule {
     #[default]
     Any,
     Name,

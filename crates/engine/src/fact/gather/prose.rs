@@ -48,7 +48,7 @@ static ORDINAL: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is valid")
 });
 
-pub struct Sentence<'m> {
+pub(super) struct Sentence<'m> {
     pub text: &'m str,
     pub is_question: bool,
 }
@@ -57,7 +57,7 @@ pub struct Sentence<'m> {
 ///
 /// A line that begins with a name and a colon is that person's words. `is_label` tells other words before a
 /// colon, such as "Update:".
-pub fn own_sentences(message: &str, is_label: impl Fn(&str) -> bool) -> Vec<Sentence<'_>> {
+pub(super) fn own_sentences(message: &str, is_label: impl Fn(&str) -> bool) -> Vec<Sentence<'_>> {
     let message = &message[..message.floor_char_boundary(MESSAGE_BYTES_MAX)];
     let mut sentences = Vec::new();
     let mut in_code = false;

@@ -10,7 +10,7 @@ use super::lexicon::{self, Language};
 use super::{Fact, FactKind, subject, without_leads};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
+pub(crate) struct Question {
     /// The subject of facts that answer it; `*` at the end makes it a prefix.
     subject: String,
     /// Whether it asks for a property of the subject, which a fact about the subject may or may not contain.
@@ -23,7 +23,7 @@ pub struct Question {
 
 /// What a message asks to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unwanted {
+pub(crate) enum Unwanted {
     /// What the message before stated.
     JustSaid,
     About {
@@ -36,12 +36,12 @@ pub enum Unwanted {
 
 impl Question {
     /// Whether a fact answers it.
-    pub fn is_answered_by(&self, fact: &Fact) -> bool {
+    pub(crate) fn is_answered_by(&self, fact: &Fact) -> bool {
         !self.near && self.is_about(fact)
     }
 
     /// Whether a fact is about the thing or a part of it, without certainly answering the question.
-    pub fn is_near(&self, fact: &Fact) -> bool {
+    pub(crate) fn is_near(&self, fact: &Fact) -> bool {
         if self.near {
             return self.is_about(fact);
         }
@@ -49,24 +49,24 @@ impl Question {
     }
 
     /// Whether a fact is about something else with the same words and more: "my name", "my mother's name".
-    pub fn is_narrowed_by(&self, fact: &Fact) -> bool {
+    pub(crate) fn is_narrowed_by(&self, fact: &Fact) -> bool {
         let Some(other) = fact.subject.as_deref().filter(|_| self.open) else { return false };
         let (own, other) = (subject::words(&self.subject), subject::words(other));
         !own.is_empty() && own.len() < other.len() && own.is_subset(&other)
     }
 
     /// Whether only facts with its subject can answer it.
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         !self.open
     }
 
     /// Whether it asks for everything that is known.
-    pub fn is_for_all(&self) -> bool {
+    pub(crate) fn is_for_all(&self) -> bool {
         self.subject == "*"
     }
 
     /// The user's own thing that it is about: "sister" for the name of a sister.
-    pub fn thing(&self) -> Option<String> {
+    pub(crate) fn thing(&self) -> Option<String> {
         let subject = self.subject.trim_end_matches('*');
         let thing = subject.rsplit_once(" for ").map_or(subject, |(_, thing)| thing);
         self.open.then(|| thing.to_owned())
@@ -88,7 +88,7 @@ impl Question {
 }
 
 /// What a message asks about the user's own statements; empty if it asks for something else.
-pub fn asked(message: &str) -> Vec<Question> {
+pub(crate) fn asked(message: &str) -> Vec<Question> {
     let found = lexicon::languages_of(message)
         .into_iter()
         .flat_map(|language| questions(language, message));
@@ -118,7 +118,7 @@ fn questions(language: &Language, text: &str) -> Vec<Question> {
 }
 
 /// What a message asks to forget, if it asks for nothing else.
-pub fn unwanted(message: &str) -> Option<Unwanted> {
+pub(crate) fn unwanted(message: &str) -> Option<Unwanted> {
     lexicon::languages_of(message).into_iter().find_map(|language| {
         let text = bare(language, message);
         if language.forget_that.is_match(text) {

@@ -9,7 +9,7 @@ use regex::Captures;
 use super::lexicon::{Language, languages};
 
 /// A form's subject with the groups of its match inserted.
-pub fn from_template(language: &Language, template: &str, groups: &Captures<'_>) -> String {
+pub(super) fn from_template(language: &Language, template: &str, groups: &Captures<'_>) -> String {
     let mut subject = template.to_owned();
     for group in ["what", "value", "verb"] {
         if let Some(found) = groups.name(group) {
@@ -23,12 +23,12 @@ pub fn from_template(language: &Language, template: &str, groups: &Captures<'_>)
 }
 
 /// Whether two keys name the same thing: "lisbon site code" is "site code for lisbon".
-pub fn same(one: &str, other: &str) -> bool {
+pub(super) fn same(one: &str, other: &str) -> bool {
     one == other || words(one) == words(other)
 }
 
 /// The words by which keys are compared; "my rack" is the rack, and "schwester" is the sister.
-pub fn words(key: &str) -> BTreeSet<&str> {
+pub(super) fn words(key: &str) -> BTreeSet<&str> {
     let is_article = |word: &str| languages().iter().any(|language| is_article(language, word));
     let words = key.split([' ', '-']).filter(|word| *word != "for" && !is_article(word));
     words.map(in_english).collect()
@@ -54,18 +54,18 @@ fn is_version(word: &str) -> bool {
 }
 
 /// The topic of an instruction, if the language defines it.
-pub fn of_instruction(language: &Language, clause: &str) -> Option<String> {
+pub(super) fn of_instruction(language: &Language, clause: &str) -> Option<String> {
     language.topics.iter().find(|(_, says)| says.is_match(clause)).map(|(topic, _)| topic.clone())
 }
 
-pub fn without_article<'t>(language: &Language, text: &'t str) -> &'t str {
+pub(super) fn without_article<'t>(language: &Language, text: &'t str) -> &'t str {
     match text.split_once(' ') {
         Some((first, rest)) if is_article(language, &first.to_lowercase()) => rest,
         _ => text,
     }
 }
 
-pub fn has_indefinite_article(language: &Language, text: &str) -> bool {
+pub(super) fn has_indefinite_article(language: &Language, text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
     language.indefinite.contains(&first)
 }
@@ -74,7 +74,7 @@ fn is_article(language: &Language, word: &str) -> bool {
     language.indefinite.iter().chain(&language.articles).any(|article| article == word)
 }
 
-pub fn normalised(language: &Language, subject: &str) -> String {
+pub(super) fn normalised(language: &Language, subject: &str) -> String {
     let lower = subject.to_lowercase().replace('’', "'");
     let words = lower.split(|it: char| it.is_whitespace() || ",;:!?()\"".contains(it));
     let words =

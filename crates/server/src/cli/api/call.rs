@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::failure::Failure;
 
 #[derive(Debug, Clone)]
-pub struct Call {
+pub(crate) struct Call {
     method: Method,
     parts: Vec<String>,
     query: Vec<(&'static str, String)>,
@@ -27,33 +27,33 @@ impl Call {
     }
 
     /// `GET /api/v1/…`.
-    pub fn get(parts: &[&str]) -> Self {
+    pub(crate) fn get(parts: &[&str]) -> Self {
         Self::new(Method::GET, parts)
     }
 
     /// `POST /api/v1/…`.
-    pub fn post(parts: &[&str]) -> Self {
+    pub(crate) fn post(parts: &[&str]) -> Self {
         Self::new(Method::POST, parts)
     }
 
     /// `PATCH /api/v1/…`.
-    pub fn patch(parts: &[&str]) -> Self {
+    pub(crate) fn patch(parts: &[&str]) -> Self {
         Self::new(Method::PATCH, parts)
     }
 
     /// `DELETE /api/v1/…`.
-    pub fn delete(parts: &[&str]) -> Self {
+    pub(crate) fn delete(parts: &[&str]) -> Self {
         Self::new(Method::DELETE, parts)
     }
 
     /// Adds a query parameter.
-    pub fn with(mut self, name: &'static str, value: impl Display) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: impl Display) -> Self {
         self.query.push((name, value.to_string()));
         self
     }
 
     /// Adds a query parameter, if there is a value.
-    pub fn with_any(self, name: &'static str, value: Option<impl Display>) -> Self {
+    pub(crate) fn with_any(self, name: &'static str, value: Option<impl Display>) -> Self {
         match value {
             Some(value) => self.with(name, value),
             None => self,
@@ -61,13 +61,13 @@ impl Call {
     }
 
     /// Adds a header.
-    pub fn header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
+    pub(crate) fn header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
     /// Sets a JSON body; null fields are omitted.
-    pub fn body(self, mut value: Value) -> Self {
+    pub(crate) fn body(self, mut value: Value) -> Self {
         if let Value::Object(fields) = &mut value {
             fields.retain(|_, value| !value.is_null());
         }
@@ -75,13 +75,13 @@ impl Call {
     }
 
     /// Sets a body of any type.
-    pub fn document(mut self, kind: &str, body: impl Into<Bytes>) -> Self {
+    pub(crate) fn document(mut self, kind: &str, body: impl Into<Bytes>) -> Self {
         self.body = body.into();
         self.header(header::CONTENT_TYPE, kind)
     }
 
     /// The request to a server at `base`.
-    pub fn at(self, base: &Url) -> Result<Request<Bytes>, Failure> {
+    pub(crate) fn at(self, base: &Url) -> Result<Request<Bytes>, Failure> {
         let wrong =
             |what: &str| Failure::wrong_use(what, "an address starts with http:// or https://");
         let mut url = base.clone();

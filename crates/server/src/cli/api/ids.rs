@@ -16,7 +16,7 @@ const MADE_UP_MIN: usize = 4;
 
 /// What an id refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
+pub(crate) enum Named {
     /// A session.
     Session,
     /// A memory.
@@ -67,7 +67,7 @@ impl Named {
 
 impl Api {
     /// The complete id for `typed`. If nothing matches, `typed` is returned and the request will fail.
-    pub async fn id(&self, what: Named, typed: &str) -> Result<String, Failure> {
+    pub(crate) async fn id(&self, what: Named, typed: &str) -> Result<String, Failure> {
         if what == Named::Session {
             session_id(typed)?;
         }
@@ -78,7 +78,7 @@ impl Api {
     }
 
     /// The session to continue; only generated ids may be shortened, any other id is a new session.
-    pub async fn session_or_new(&self, typed: &str) -> Result<String, Failure> {
+    pub(crate) async fn session_or_new(&self, typed: &str) -> Result<String, Failure> {
         session_id(typed)?;
         let made_up = |id: &str| uuid::Uuid::parse_str(id).is_ok();
         if typed.len() < MADE_UP_MIN || self.exists(Named::Session, typed).await? {
@@ -113,7 +113,7 @@ impl Api {
 }
 
 /// The single id that starts with `typed`; `typed` itself if there is none.
-pub fn one_of(noun: &str, typed: &str, ids: &[String]) -> Result<String, Failure> {
+pub(crate) fn one_of(noun: &str, typed: &str, ids: &[String]) -> Result<String, Failure> {
     let found: Vec<&str> =
         ids.iter().map(String::as_str).filter(|id| id.starts_with(typed)).collect();
     match found.as_slice() {

@@ -30,8 +30,8 @@ use crate::access::{Gate, Keys};
 use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
 use crate::http::{self, App, Setup};
-pub use call::Call;
-pub use ids::{Named, one_of};
+pub(super) use call::Call;
+pub(super) use ids::{Named, one_of};
 use remote::Remote;
 
 /// Largest request body for the engine in this process, in bytes.
@@ -39,7 +39,7 @@ const BODY_BYTES_MAX: usize = 1 << 30;
 
 /// How long to wait for an MCP server that is still starting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wait {
+pub(super) enum Wait {
     /// As long as a message would.
     Briefly,
     /// Until it has started: nothing else is done meanwhile, and a package may be downloaded first.
@@ -47,7 +47,7 @@ pub enum Wait {
 }
 
 /// Target of a command's requests.
-pub struct Api(Target);
+pub(super) struct Api(Target);
 
 enum Target {
     LocalApi(Box<LocalApi>),
@@ -63,7 +63,7 @@ struct LocalApi {
 
 impl Api {
     /// Connects to `--server`, or opens the configured store; `then` applies if there is none.
-    pub async fn open(
+    pub(super) async fn open(
         settings: &Settings,
         who: &Identity,
         demo: Demo,
@@ -102,7 +102,7 @@ impl Api {
     }
 
     /// Opens the API, runs `act` and closes it.
-    pub async fn during(
+    pub(super) async fn during(
         settings: &Settings,
         who: &Identity,
         demo: Demo,
@@ -116,7 +116,7 @@ impl Api {
     }
 
     /// Waits for cancelled turns and stops the MCP servers that were started.
-    pub async fn close(self) {
+    pub(super) async fn close(self) {
         self.settle().await;
         if let Target::LocalApi(here) = self.0 {
             here.local.close().await;
@@ -124,7 +124,7 @@ impl Api {
     }
 
     /// Waits until cancelled turns are stored; a server does that itself.
-    pub async fn settle(&self) {
+    pub(super) async fn settle(&self) {
         if let Target::LocalApi(here) = &self.0 {
             here.app.turns().close();
             here.app.turns().wait().await;
@@ -133,7 +133,7 @@ impl Api {
     }
 
     /// URL of the web page.
-    pub fn page(&self) -> String {
+    pub(super) fn page(&self) -> String {
         match &self.0 {
             Target::LocalApi(here) => format!("http://{}", here.app.settings().bind),
             Target::Elsewhere(remote) => remote.address().to_owned(),
@@ -141,7 +141,10 @@ impl Api {
     }
 
     /// Work after a turn: resolving entities, indexing. A server does that itself.
-    pub fn follow_up(&self, session: &str) -> Option<impl Future<Output = ()> + Send + 'static> {
+    pub(super) fn follow_up(
+        &self,
+        session: &str,
+    ) -> Option<impl Future<Output = ()> + Send + 'static> {
         let Target::LocalApi(here) = &self.0 else { return None };
         let id = super::local::session_id(session).ok()?;
         let (engine, key) = (here.local.engine.clone(), here.local.caller.session_key(&id));
@@ -166,7 +169,7 @@ impl Api {
     }
 
     /// The response of a successful request.
-    pub async fn call(&self, call: Call) -> Result<Response<Body>, Failure> {
+    pub(super) async fn call(&self, call: Call) -> Result<Response<Body>, Failure> {
         let response = self.answer(call).await?;
         if response.status().is_success() {
             return Ok(response);
@@ -176,12 +179,12 @@ impl Api {
     }
 
     /// The body of a successful request.
-    pub async fn bytes(&self, call: Call) -> Result<Bytes, Failure> {
+    pub(super) async fn bytes(&self, call: Call) -> Result<Bytes, Failure> {
         body(self.call(call).await?).await
     }
 
     /// The body of a successful request, as JSON.
-    pub async fn json(&self, call: Call) -> Result<Value, Failure> {
+    pub(super) async fn json(&self, call: Call) -> Result<Value, Failure> {
         let bytes = self.bytes(call).await?;
         serde_json::from_slice(&bytes).map_err(|_| self.stranger("the response is not JSON"))
     }

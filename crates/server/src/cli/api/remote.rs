@@ -19,7 +19,7 @@ use crate::http::caller::USER;
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// A server and the caller's credentials.
-pub struct Remote {
+pub(super) struct Remote {
     client: reqwest::Client,
     base: Url,
     key: Option<HeaderValue>,
@@ -28,7 +28,7 @@ pub struct Remote {
 
 impl Remote {
     /// Checks address and key; does not connect yet.
-    pub fn new(
+    pub(super) fn new(
         address: &str,
         key: Option<&SecretString>,
         user: Option<&str>,
@@ -62,12 +62,12 @@ impl Remote {
     }
 
     /// The address without a trailing slash.
-    pub fn address(&self) -> &str {
+    pub(super) fn address(&self) -> &str {
         self.base.as_str().trim_end_matches('/')
     }
 
     /// Sends a request.
-    pub async fn send(&self, call: Call) -> Result<Response<Body>, Failure> {
+    pub(super) async fn send(&self, call: Call) -> Result<Response<Body>, Failure> {
         let mut request = call.at(&self.base)?;
         let headers = request.headers_mut();
         headers.extend(self.key.clone().map(|key| (header::AUTHORIZATION, key)));

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 
 /// Arguments of `ask`.
 #[derive(Debug, Args)]
-pub struct Ask {
+pub(crate) struct Ask {
     #[command(flatten)]
     who: Identity,
     /// The message to send.
@@ -34,7 +34,7 @@ pub struct Ask {
 
 impl Ask {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(crate) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let demo = Demo::by(self.demo);
         let api =
             Api::open(settings, &self.who, demo, IfAbsent::Create, Wait::UntilStarted).await?;

@@ -3,10 +3,10 @@
 use throughline_engine::turn::{Approval, Remember};
 
 /// Approves a call and allows its tool for the rest of the session.
-pub const ALLOW: Approval = Approval { approve: true, remember: Some(Remember::Session) };
+pub(super) const ALLOW: Approval = Approval { approve: true, remember: Some(Remember::Session) };
 
 /// Commands and their descriptions, for `/help` and Tab.
-pub const COMMANDS: [(&str, &str); 11] = [
+pub(super) const COMMANDS: [(&str, &str); 11] = [
     ("/context", "what the model saw on the last turn, and why"),
     ("/entities", "the entities of this session"),
     ("/pin", "add a rule, reference or tool: /pin ITEM; alone it lists them"),
@@ -22,7 +22,7 @@ pub const COMMANDS: [(&str, &str); 11] = [
 
 /// A typed line.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Line {
+pub(super) enum Line {
     /// Nothing.
     Empty,
     /// A message.
@@ -51,7 +51,7 @@ pub enum Line {
 
 impl Line {
     /// Parses a line.
-    pub fn read(text: &str) -> Self {
+    pub(super) fn read(text: &str) -> Self {
         let text = text.trim();
         if text.is_empty() {
             return Self::Empty;
@@ -81,7 +81,7 @@ impl Line {
 }
 
 /// The list of commands as text.
-pub fn help() -> String {
+pub(super) fn help() -> String {
     let lines = COMMANDS.map(|(name, what)| format!("  {name:<10} {what}"));
     lines.join("\n")
 }

@@ -8,11 +8,11 @@ use super::command::COMMANDS;
 
 /// Names known to the session, shared with the editor.
 #[derive(Debug, Clone, Default)]
-pub struct Names(Arc<Mutex<Vec<String>>>);
+pub(super) struct Names(Arc<Mutex<Vec<String>>>);
 
 impl Names {
     /// Replaces the names.
-    pub fn set(&self, names: Vec<String>) {
+    pub(super) fn set(&self, names: Vec<String>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = names;
     }
 
@@ -22,7 +22,7 @@ impl Names {
 }
 
 /// Completes commands and names.
-pub struct Words(pub Names);
+pub(super) struct Words(pub Names);
 
 impl Completer for Words {
     fn complete(&mut self, line: &str, pos: usize) -> CompletionResult {

@@ -20,7 +20,7 @@ const CODE: Style = ("36", "39");
 
 /// A text being streamed.
 #[derive(Debug)]
-pub struct Markdown {
+pub(super) struct Markdown {
     colours: bool,
     columns: usize,
     /// The current line, and how many bytes of it are on the screen.
@@ -32,7 +32,7 @@ pub struct Markdown {
 
 impl Markdown {
     /// For the terminal at standard output.
-    pub fn for_terminal() -> Self {
+    pub(super) fn for_terminal() -> Self {
         let columns =
             console::Term::stdout().size_checked().map_or(COLUMNS, |(_, columns)| columns.into());
         Self::new(console::colors_enabled(), columns)
@@ -44,7 +44,7 @@ impl Markdown {
     }
 
     /// Adds text; returns what to send to the terminal.
-    pub fn push(&mut self, text: &str) -> String {
+    pub(super) fn push(&mut self, text: &str) -> String {
         let mut out = String::new();
         for part in text.split_inclusive('\n') {
             self.line.push_str(part.trim_end_matches('\n'));
@@ -59,7 +59,7 @@ impl Markdown {
     }
 
     /// Ends the text; returns what is left to show.
-    pub fn finish(&mut self) -> String {
+    pub(super) fn finish(&mut self) -> String {
         let mut out = String::new();
         if !self.line.is_empty() {
             self.end_line(&mut out, "");

@@ -26,12 +26,12 @@ use super::api::{Api, Wait};
 use super::local::Identity;
 use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
-pub use ask::Ask;
+pub(super) use ask::Ask;
 use talk::Talk;
 
 /// Arguments of `chat`.
 #[derive(Debug, Args)]
-pub struct Chat {
+pub(super) struct Chat {
     #[command(flatten)]
     who: Identity,
     /// The session to continue, or the id of a new one [default: a new session]. A generated id may be shortened.
@@ -46,7 +46,7 @@ pub struct Chat {
 
 impl Chat {
     /// Runs until the input ends.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let demo = Demo::by(self.demo);
         let api = Api::open(settings, &self.who, demo, IfAbsent::Create, Wait::Briefly).await?;
         let mut talk = Talk::begin(api, self.session, self.agent).await?;

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 
 /// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub(super) enum Form {
     /// For people.
     Text,
     /// One JSON object per line.
@@ -21,7 +21,7 @@ pub enum Form {
 }
 
 /// Runs until the input ends.
-pub async fn run(talk: &mut Talk, form: Form) -> Result<(), Failure> {
+pub(super) async fn run(talk: &mut Talk, form: Form) -> Result<(), Failure> {
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     let mut wrong = 0_u64;
     loop {
@@ -96,7 +96,7 @@ async fn act(talk: &mut Talk, line: Line, form: Form) -> Result<bool, Failure> {
 }
 
 /// Prints the outcome of a turn; returns `false` when the conversation is over.
-pub async fn told(talk: &Talk, ended: &Ended, form: Form) -> Result<bool, Failure> {
+pub(super) async fn told(talk: &Talk, ended: &Ended, form: Form) -> Result<bool, Failure> {
     let told = match ended {
         Ended::Left => return Ok(false),
         Ended::Stopped => json!({"session": talk.session(), "stopped": true}),
@@ -116,7 +116,7 @@ pub async fn told(talk: &Talk, ended: &Ended, form: Form) -> Result<bool, Failur
 }
 
 /// The response of a command that is not a turn.
-pub async fn answer(talk: &mut Talk, line: Line) -> Result<String, Failure> {
+pub(super) async fn answer(talk: &mut Talk, line: Line) -> Result<String, Failure> {
     Ok(match line {
         Line::Context => talk.context().await?,
         Line::Entities => {

@@ -23,7 +23,7 @@ const ARGUMENTS_CHARACTERS: usize = 160;
 
 /// Where output goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ShownOn {
+pub(super) enum ShownOn {
     /// A terminal: colours, Markdown and spinners.
     Terminal,
     /// A pipe: plain text.
@@ -33,7 +33,7 @@ pub enum ShownOn {
 }
 
 /// Shows one turn.
-pub struct Screen {
+pub(super) struct Screen {
     place: ShownOn,
     spinner: Option<ProgressBar>,
     markdown: Markdown,
@@ -43,7 +43,7 @@ pub struct Screen {
 
 impl Screen {
     /// A screen for one turn.
-    pub fn new(place: ShownOn) -> Self {
+    pub(super) fn new(place: ShownOn) -> Self {
         let markdown = Markdown::for_terminal();
         let mut screen = Self { place, spinner: None, markdown, said: false, at_line_start: true };
         screen.spin("thinking");
@@ -51,7 +51,7 @@ impl Screen {
     }
 
     /// Shows an event of the stream.
-    pub fn event(&mut self, name: &str, data: &Value) {
+    pub(super) fn event(&mut self, name: &str, data: &Value) {
         let tool = || plain(&format!("{}:{}", field(data, "server"), field(data, "name")));
         match name {
             "delta" => self.say(data["text"].as_str().unwrap_or_default()),
@@ -66,7 +66,7 @@ impl Screen {
     }
 
     /// Shows the outcome of the turn.
-    pub fn finished(&mut self, reply: &Value) -> Result<(), Failure> {
+    pub(super) fn finished(&mut self, reply: &Value) -> Result<(), Failure> {
         if reply["status"] == "awaiting_approval" {
             self.new_line();
             let calls: Vec<AwaitedCall> = output::read(reply["awaiting_approval"].clone())?;
@@ -96,7 +96,7 @@ impl Screen {
     }
 
     /// Shows that the turn was stopped.
-    pub fn stopped(&mut self) {
+    pub(super) fn stopped(&mut self) {
         self.note("(stopped; the reply so far is kept)");
     }
 
@@ -110,13 +110,13 @@ impl Screen {
     }
 
     /// Prints a dimmed line.
-    pub fn note(&mut self, text: &str) {
+    pub(super) fn note(&mut self, text: &str) {
         self.new_line();
         self.put(&format!("{}\n", style(format!("  {text}")).dim()));
     }
 
     /// Stops the spinner.
-    pub fn still(&mut self) {
+    pub(super) fn still(&mut self) {
         if let Some(spinner) = self.spinner.take() {
             spinner.finish_and_clear();
         }

@@ -15,7 +15,7 @@ use crate::cli::output::{self, field};
 use crate::cli::receipt::{of_turn, readable};
 use crate::failure::Failure;
 
-pub struct Talk {
+pub(super) struct Talk {
     api: Api,
     session: Option<String>,
     agent: Option<String>,
@@ -23,7 +23,7 @@ pub struct Talk {
 }
 
 /// How a turn ended.
-pub enum Ended {
+pub(super) enum Ended {
     /// It was committed or waits for approval; the REST response.
     Turn(Box<Value>),
     /// The user stopped it; the reply so far is kept.
@@ -34,7 +34,7 @@ pub enum Ended {
 
 impl Talk {
     /// Continues `session`, or starts a new one with `agent`.
-    pub async fn begin(
+    pub(super) async fn begin(
         api: Api,
         session: Option<String>,
         agent: Option<String>,
@@ -58,24 +58,24 @@ impl Talk {
     }
 
     /// The session, once there is one.
-    pub fn session(&self) -> Option<&str> {
+    pub(super) fn session(&self) -> Option<&str> {
         self.session.as_deref()
     }
 
     /// Starts a new session with the next message.
-    pub fn begin_anew(&mut self) {
+    pub(super) fn begin_anew(&mut self) {
         self.session = None;
     }
 
     /// Finishes background work and stops the MCP servers.
-    pub async fn close(self) {
+    pub(super) async fn close(self) {
         self.following_up.close();
         self.following_up.wait().await;
         self.api.close().await;
     }
 
     /// Sends a message and streams the reply.
-    pub async fn say(&mut self, message: String, place: ShownOn) -> Result<Ended, Failure> {
+    pub(super) async fn say(&mut self, message: String, place: ShownOn) -> Result<Ended, Failure> {
         // Chosen here, so that it is known even if the stream ends early.
         let id = self.session.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
         let body = json!({"message": message, "conversation_id": id, "agent": self.agent});
@@ -86,7 +86,7 @@ impl Talk {
     }
 
     /// Decides a pending call.
-    pub async fn decide(
+    pub(super) async fn decide(
         &mut self,
         call: &str,
         approval: Approval,
@@ -177,7 +177,7 @@ impl Talk {
     }
 
     /// Calls that wait for approval.
-    pub async fn waiting(&self) -> Result<Vec<AwaitedCall>, Failure> {
+    pub(super) async fn waiting(&self) -> Result<Vec<AwaitedCall>, Failure> {
         match self.head().await? {
             Some(mut head) => output::read(head["awaiting_approval"].take()),
             None => Ok(Vec::new()),
@@ -185,13 +185,13 @@ impl Talk {
     }
 
     /// A turn.
-    pub async fn turn(&self, number: u64) -> Result<Value, Failure> {
+    pub(super) async fn turn(&self, number: u64) -> Result<Value, Failure> {
         let id = self.session.as_deref().unwrap_or_default();
         self.api.json(Call::get(&["conversations", id, "turns", &number.to_string()])).await
     }
 
     /// The receipt of the last turn, for people.
-    pub async fn context(&self) -> Result<String, Failure> {
+    pub(super) async fn context(&self) -> Result<String, Failure> {
         let head = self.head().await?.unwrap_or_default();
         match (head["id"].as_str(), head["turns"].as_u64()) {
             (Some(id), Some(turns)) if turns > 0 => {
@@ -211,7 +211,7 @@ impl Talk {
     }
 
     /// The entities of the session, one per line.
-    pub async fn entities(&self) -> Result<Vec<String>, Failure> {
+    pub(super) async fn entities(&self) -> Result<Vec<String>, Failure> {
         let line = |thing: &Value| {
             let mark = if thing["active"] == true { "*" } else { " " };
             let known_as = match output::list(thing, "aliases") {
@@ -229,13 +229,13 @@ impl Talk {
     }
 
     /// Names of the entities, for completion.
-    pub async fn names(&self) -> Vec<String> {
+    pub(super) async fn names(&self) -> Vec<String> {
         let things = self.things().await.unwrap_or_default();
         output::list(&things, "entities").iter().map(|thing| field(thing, "name")).collect()
     }
 
     /// Earlier messages of this session, oldest first.
-    pub async fn asked_before(&self, limit: u64) -> Vec<String> {
+    pub(super) async fn asked_before(&self, limit: u64) -> Vec<String> {
         let Some(id) = &self.session else { return Vec::new() };
         let call = Call::get(&["conversations", id, "history"]).with("limit", limit);
         let page = self.api.json(call.with("order", "desc")).await.unwrap_or_default();
@@ -243,7 +243,7 @@ impl Talk {
     }
 
     /// The items of the agent, and whether each is in the session.
-    pub async fn items(&self) -> Result<Vec<(Value, bool)>, Failure> {
+    pub(super) async fn items(&self) -> Result<Vec<(Value, bool)>, Failure> {
         let head = self.head().await?.unwrap_or_default();
         let agent = match head["agent"].as_str().or(self.agent.as_deref()) {
             Some(agent) => agent.to_owned(),
@@ -267,7 +267,7 @@ impl Talk {
     }
 
     /// Adds an item to the session.
-    pub async fn pin(&mut self, name: &str) -> Result<String, Failure> {
+    pub(super) async fn pin(&mut self, name: &str) -> Result<String, Failure> {
         let items = self.items().await?;
         let called = |item: &Value| {
             let own = field(item, "name");
@@ -287,7 +287,7 @@ impl Talk {
     }
 
     /// The presets, one per line.
-    pub async fn presets(&self) -> Result<Vec<String>, Failure> {
+    pub(super) async fn presets(&self) -> Result<Vec<String>, Failure> {
         let list = self.api.json(Call::get(&["presets"]).with("pageSize", 100)).await?;
         let line =
             |preset: &Value| format!("{:<34} {}", field(preset, "id"), field(preset, "name"));
@@ -295,7 +295,7 @@ impl Talk {
     }
 
     /// Sets the persona of the session from a preset.
-    pub async fn persona(&mut self, preset: &str) -> Result<String, Failure> {
+    pub(super) async fn persona(&mut self, preset: &str) -> Result<String, Failure> {
         // Built-in presets are also known by their short names.
         let short = format!("preset-{preset}");
         let found = match self.api.json(Call::get(&["presets", &short])).await {

@@ -26,7 +26,7 @@ const ASKED_BEFORE: u64 = 200;
 const MENU: &str = "completion";
 
 /// Runs until the person leaves.
-pub async fn run(talk: &mut Talk, demo: Demo) -> Result<(), Failure> {
+pub(super) async fn run(talk: &mut Talk, demo: Demo) -> Result<(), Failure> {
     let names = Names::default();
     let mut editor = Some(editor(names.clone(), talk.asked_before(ASKED_BEFORE).await)?);
     println!("{}", style("Say something; /help lists commands, Ctrl-D leaves.").dim());

@@ -15,7 +15,7 @@ use crate::clock;
 use crate::failure::Failure;
 
 /// Checks the server.
-pub async fn look(
+pub(super) async fn look(
     settings: &Settings,
     who: &Identity,
     findings: &mut Findings,

@@ -25,7 +25,7 @@ const MODEL_PATIENCE: Duration = Duration::from_secs(20);
 const REPLY_TOKENS: u32 = 16;
 
 /// Runs all checks.
-pub async fn look(settings: &Settings, findings: &mut Findings) {
+pub(super) async fn look(settings: &Settings, findings: &mut Findings) {
     let config = match settings.load() {
         Ok(config) => config,
         Err(failure) => {

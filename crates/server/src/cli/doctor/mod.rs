@@ -28,7 +28,7 @@ const CLOCK_SECONDS_MAX: i64 = 30;
 
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
-pub struct Doctor {
+pub(super) struct Doctor {
     #[command(flatten)]
     who: Identity,
 }
@@ -36,7 +36,7 @@ pub struct Doctor {
 /// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub(super) enum Status {
     /// It works.
     Ok,
     /// It works, but needs attention.
@@ -47,7 +47,7 @@ pub enum Status {
 
 /// A check and its result.
 #[derive(Debug, Serialize)]
-pub struct Check {
+pub(super) struct Check {
     name: String,
     status: Status,
     detail: String,
@@ -57,21 +57,21 @@ pub struct Check {
 
 /// All checks.
 #[derive(Debug, Default)]
-pub struct Findings(Vec<Check>);
+pub(super) struct Findings(Vec<Check>);
 
 impl Findings {
     /// Adds a passed check.
-    pub fn ok(&mut self, name: impl Into<String>, detail: impl Into<String>) {
+    pub(super) fn ok(&mut self, name: impl Into<String>, detail: impl Into<String>) {
         self.add(name.into(), Status::Ok, detail.into(), None);
     }
 
     /// Adds a warning.
-    pub fn warn(&mut self, name: &str, detail: impl Into<String>, fix: impl Into<String>) {
+    pub(super) fn warn(&mut self, name: &str, detail: impl Into<String>, fix: impl Into<String>) {
         self.add(name.into(), Status::Warning, detail.into(), Some(fix.into()));
     }
 
     /// Adds a failed check.
-    pub fn fail(
+    pub(super) fn fail(
         &mut self,
         name: impl Into<String>,
         detail: impl Into<String>,
@@ -81,13 +81,13 @@ impl Findings {
     }
 
     /// Adds a failure as a failed check.
-    pub fn failure(&mut self, name: impl Into<String>, failure: Failure) {
+    pub(super) fn failure(&mut self, name: impl Into<String>, failure: Failure) {
         let fix = failure.hint.unwrap_or_else(|| "see throughline config show".into());
         self.fail(name, failure.message, fix);
     }
 
     /// Compares this machine's clock with a time that cannot be in the future.
-    pub fn clock(&mut self, now: Timestamp, known: Timestamp, of: &str) {
+    pub(super) fn clock(&mut self, now: Timestamp, known: Timestamp, of: &str) {
         let behind = known.duration_since(now).as_secs();
         if behind > CLOCK_SECONDS_MAX {
             let detail = format!("the clock says {now}, but {of} is {behind} s ahead");
@@ -108,7 +108,7 @@ impl Findings {
 
 impl Doctor {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let mut findings = Findings::default();
         match settings.server() {
             Some(_) => elsewhere::look(settings, &self.who, &mut findings).await?,

@@ -20,7 +20,7 @@ const ROOM_BYTES_LOW: u64 = 1 << 30;
 const NEWEST: usize = 1000;
 
 /// Checks the store and its folders.
-pub async fn look(config: &Config, findings: &mut Findings) {
+pub(super) async fn look(config: &Config, findings: &mut Findings) {
     let url = match assemble::store_options(config) {
         Ok((url, _)) => url,
         Err(failure) => return findings.failure("store", failure),

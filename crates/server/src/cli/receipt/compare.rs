@@ -38,7 +38,7 @@ struct Changed {
 }
 
 /// Compares two turns.
-pub async fn run(api: &Api, what: &[String], json: bool) -> Result<(), Failure> {
+pub(super) async fn run(api: &Api, what: &[String], json: bool) -> Result<(), Failure> {
     let ((first, turn), (second, with)) = both(what)?;
     let first = api.id(Named::Session, first).await?;
     let second = api.id(Named::Session, second).await?;

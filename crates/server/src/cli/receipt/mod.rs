@@ -1,7 +1,7 @@
 //! `throughline receipt`: what the model saw on a turn, or a comparison of two turns.
 
 mod compare;
-pub mod readable;
+pub(super) mod readable;
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 /// Arguments of `receipt`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub struct ReceiptCommand {
+pub(super) struct ReceiptCommand {
     #[command(flatten)]
     who: Identity,
     #[command(subcommand)]
@@ -40,7 +40,7 @@ enum Verb {
 
 impl ReceiptCommand {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let json = settings.json;
         let act = async |api: &Api| match (self.verb, self.session, self.turn) {
             (Some(Verb::Diff { what }), ..) => compare::run(api, &what, json).await,
@@ -64,6 +64,6 @@ async fn show(api: &Api, session: &str, turn: u64, json: bool) -> Result<(), Fai
 }
 
 /// The receipt of a turn.
-pub async fn of_turn(api: &Api, id: &str, turn: u64) -> Result<Value, Failure> {
+pub(super) async fn of_turn(api: &Api, id: &str, turn: u64) -> Result<Value, Failure> {
     api.json(Call::get(&["conversations", id, "turns", &turn.to_string(), "context"])).await
 }

@@ -19,7 +19,7 @@ const HEADINGS: [&str; 8] =
 
 /// The displayed fields of a REST receipt.
 #[derive(Debug, Deserialize)]
-pub struct Receipt {
+pub(crate) struct Receipt {
     id: String,
     summary: String,
     mode: String,
@@ -32,7 +32,7 @@ pub struct Receipt {
 
 /// The displayed fields of a piece.
 #[derive(Debug, Deserialize)]
-pub struct Piece {
+pub(crate) struct Piece {
     source: Source,
     why: String,
     score: Option<f32>,
@@ -51,7 +51,7 @@ struct Call {
 }
 
 /// The receipt as text, coloured if the terminal supports it.
-pub fn receipt(receipt: &Receipt) -> String {
+pub(crate) fn receipt(receipt: &Receipt) -> String {
     let mut text = format!("{}\n", style(&receipt.summary).bold());
     let _ = writeln!(text, "{}", budget(receipt));
     let _ = writeln!(text, "mode {}: {}", receipt.mode, plain(&receipt.mode_why));
@@ -123,7 +123,7 @@ fn budget(receipt: &Receipt) -> String {
 }
 
 /// A piece: badge, name, score, tokens, why.
-pub fn line(piece: &Piece) -> String {
+pub(crate) fn line(piece: &Piece) -> String {
     let badge = match mode_of(&piece.source) {
         Some(IncludeMode::Always) => format!("{} ", style("[Always]").green()),
         Some(IncludeMode::Manual) => format!("{} ", style("[Manual]").cyan()),
@@ -146,7 +146,7 @@ fn mode_of(source: &Source) -> Option<IncludeMode> {
 }
 
 /// Name of a source.
-pub fn name(source: &Source) -> String {
+pub(crate) fn name(source: &Source) -> String {
     let part = |part: HistoryPart| match part {
         HistoryPart::Message => "message",
         HistoryPart::Results => "results",
@@ -183,7 +183,7 @@ pub fn name(source: &Source) -> String {
 }
 
 /// Heading of a source.
-pub fn heading_of(source: &Source) -> &'static str {
+pub(crate) fn heading_of(source: &Source) -> &'static str {
     match source {
         Source::Rule { .. } => "Rules",
         Source::Reference { .. } => "References",
@@ -205,7 +205,7 @@ pub fn heading_of(source: &Source) -> &'static str {
 }
 
 /// Why a piece was dropped, in words.
-pub fn reason(reason: DropReason) -> &'static str {
+pub(crate) fn reason(reason: DropReason) -> &'static str {
     match reason {
         DropReason::OverWindow => "the window was full",
         DropReason::OverHistory => "the history's share was full",

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 
 /// Arguments of `session erase`.
 #[derive(Debug, Args)]
-pub struct Erase {
+pub(super) struct Erase {
     /// The session's id; a unique prefix is enough unless --yes is given.
     session: String,
     /// Erase only the content of this turn; may be given several times.
@@ -25,7 +25,7 @@ pub struct Erase {
 
 impl Erase {
     /// Runs the command.
-    pub async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
+    pub(super) async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
         let id = api.id(Named::Session, &self.session).await?;
         if self.yes && id != self.session {
             let what = format!("{} is only a prefix of {id}", self.session);
@@ -110,7 +110,7 @@ async fn erase_turns(api: &Api, id: &str, turns: BTreeSet<u64>, json: bool) -> R
 }
 
 /// Asks for confirmation; without a terminal that is wrong use.
-pub fn confirm(what: &str) -> Result<(), Failure> {
+pub(crate) fn confirm(what: &str) -> Result<(), Failure> {
     if !std::io::stdin().is_terminal() {
         let message = format!("erasing {what} was not confirmed");
         return Err(Failure::wrong_use(message, "add --yes to skip the question"));

@@ -14,7 +14,7 @@ const MINUTES: usize = "2026-01-31T12:00".len();
 
 /// Arguments of `session list`.
 #[derive(Debug, Args)]
-pub struct List {
+pub(super) struct List {
     /// The maximum number of sessions, 1-1000.
     #[arg(long, default_value_t = 50)]
     limit: usize,
@@ -28,7 +28,7 @@ pub struct List {
 
 impl List {
     /// Runs the command.
-    pub async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
+    pub(super) async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
         let call = Call::get(&["conversations"])
             .with("limit", self.limit)
             .with("inactive", self.all)
@@ -60,7 +60,7 @@ impl List {
 }
 
 /// Shows a session.
-pub async fn show(api: &Api, session: &str, json: bool) -> Result<(), Failure> {
+pub(super) async fn show(api: &Api, session: &str, json: bool) -> Result<(), Failure> {
     let id = api.id(Named::Session, session).await?;
     let head = api.json(Call::get(&["conversations", &id])).await?;
     if json {
@@ -97,7 +97,7 @@ pub async fn show(api: &Api, session: &str, json: bool) -> Result<(), Failure> {
 
 /// Arguments of `session history`.
 #[derive(Debug, Args)]
-pub struct History {
+pub(super) struct History {
     /// The session's id or a unique prefix.
     session: String,
     /// The maximum number of turns, 1-1000.
@@ -113,7 +113,7 @@ pub struct History {
 
 impl History {
     /// Runs the command.
-    pub async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
+    pub(super) async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
         let id = api.id(Named::Session, &self.session).await?;
         let call = Call::get(&["conversations", &id, "history"])
             .with("limit", self.limit)

@@ -18,12 +18,12 @@ use super::{Settings, output};
 use crate::assemble::{Demo, IfAbsent};
 use crate::failure::Failure;
 
-pub use erase::confirm;
-pub use transfer::{import, read};
+pub(super) use erase::confirm;
+pub(super) use transfer::{import, read};
 
 /// Arguments of `session`.
 #[derive(Debug, Args)]
-pub struct Session {
+pub(super) struct Session {
     #[command(flatten)]
     who: Identity,
     #[command(subcommand)]
@@ -120,7 +120,7 @@ enum Format {
 
 impl Session {
     /// Runs the command.
-    pub async fn run(self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) async fn run(self, settings: &Settings) -> Result<(), Failure> {
         let then = match self.verb {
             Verb::Import { .. } => IfAbsent::Create,
             _ => IfAbsent::Refuse,

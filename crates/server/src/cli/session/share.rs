@@ -10,7 +10,7 @@ use crate::failure::Failure;
 
 /// Arguments of `session share`.
 #[derive(Debug, Args)]
-pub struct Share {
+pub(super) struct Share {
     /// The session's id or a unique prefix.
     session: String,
     /// Days until the link expires [default: 7].
@@ -20,7 +20,7 @@ pub struct Share {
 
 impl Share {
     /// Runs the command.
-    pub async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
+    pub(super) async fn run(self, api: &Api, json: bool) -> Result<(), Failure> {
         let id = api.id(Named::Session, &self.session).await?;
         let call = Call::post(&["conversations", &id, "shares"]);
         let share = api.json(call.body(json!({"expires_in_days": self.days}))).await?;
@@ -39,7 +39,7 @@ impl Share {
 }
 
 /// Lists the valid links.
-pub async fn list(api: &Api, session: &str, json: bool) -> Result<(), Failure> {
+pub(super) async fn list(api: &Api, session: &str, json: bool) -> Result<(), Failure> {
     let id = api.id(Named::Session, session).await?;
     let answer = api.json(Call::get(&["conversations", &id, "shares"])).await?;
     if json {
@@ -55,7 +55,12 @@ pub async fn list(api: &Api, session: &str, json: bool) -> Result<(), Failure> {
 }
 
 /// Revokes a link.
-pub async fn revoke(api: &Api, session: &str, share: &str, json: bool) -> Result<(), Failure> {
+pub(super) async fn revoke(
+    api: &Api,
+    session: &str,
+    share: &str,
+    json: bool,
+) -> Result<(), Failure> {
     let id = api.id(Named::Session, session).await?;
     let answer = api.json(Call::get(&["conversations", &id, "shares"])).await?;
     let ids = output::list(&answer, "shares").iter().filter_map(|share| share["id"].as_str());

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 const IMPORT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// Exports a session.
-pub async fn export(
+pub(super) async fn export(
     api: &Api,
     session: &str,
     format: Format,
@@ -44,7 +44,7 @@ pub async fn export(
 }
 
 /// Imports an export of Throughline or of a chat product.
-pub async fn import(
+pub(crate) async fn import(
     api: &Api,
     file: &Path,
     format: Option<String>,
@@ -85,7 +85,7 @@ pub async fn import(
 }
 
 /// The text of a file, or of standard input.
-pub fn read(file: &Path) -> Result<String, Failure> {
+pub(crate) fn read(file: &Path) -> Result<String, Failure> {
     let fail = |error: std::io::Error| {
         let what = format!("{} cannot be read: {error}", file.display());
         Failure::new(what, "name a text file, or - for standard input")

@@ -16,7 +16,7 @@ use crate::telemetry::figures::ContextStatistics;
 
 /// Health of the server.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Health {
+pub(super) struct Health {
     /// `ok`, `degraded` if an MCP server failed or stored data is damaged, `unavailable` if the store cannot be
     /// written.
     pub status: &'static str,
@@ -38,7 +38,7 @@ pub struct Health {
 
 /// Result of a liveness or readiness probe.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Readiness {
+pub(super) struct Readiness {
     /// `ok` or `unavailable`.
     #[schema(example = "ok")]
     pub status: &'static str,
@@ -49,7 +49,7 @@ pub struct Readiness {
 /// Succeeds while the process runs. Checks nothing else, so an unreachable store causes no restart.
 #[utoipa::path(get, path = "/health/live", tag = "server",
     responses((status = 200, description = "The process runs", body = Readiness)))]
-pub async fn live() -> Json<Readiness> {
+pub(super) async fn live() -> Json<Readiness> {
     Json(Readiness { status: "ok", reasons: Vec::new() })
 }
 
@@ -57,7 +57,7 @@ pub async fn live() -> Json<Readiness> {
 #[utoipa::path(get, path = "/health/ready", tag = "server",
     responses((status = 200, description = "Requests can be served", body = Readiness),
         (status = 503, description = "Requests cannot be served", body = Readiness)))]
-pub async fn ready(State(app): State<App>) -> (StatusCode, Json<Readiness>) {
+pub(super) async fn ready(State(app): State<App>) -> (StatusCode, Json<Readiness>) {
     let mut reasons = Vec::new();
     if app.stopping().is_cancelled() {
         reasons.push("the server is stopping".to_owned());
@@ -74,7 +74,7 @@ pub async fn ready(State(app): State<App>) -> (StatusCode, Json<Readiness>) {
 /// Reports the server's health.
 #[utoipa::path(get, path = "/health", tag = "server",
     responses((status = 200, body = Health), (status = 503, body = Health)))]
-pub async fn health(State(app): State<App>) -> (StatusCode, Json<Health>) {
+pub(super) async fn health(State(app): State<App>) -> (StatusCode, Json<Health>) {
     let mut warnings = Vec::new();
     let facts = app.engine().store().facts();
     let (code, mut status) = match app.probe_store().await {

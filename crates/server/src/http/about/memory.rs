@@ -12,7 +12,7 @@ use crate::http::problem::Problem;
 
 /// Cache and memory statistics.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct MemoryStats {
+pub(super) struct MemoryStats {
     /// Sessions in the cache.
     pub cached_sessions: u64,
     /// Approximate size of the cached sessions, in bytes.
@@ -52,7 +52,7 @@ pub struct MemoryStats {
 /// Returns cache and memory statistics.
 #[utoipa::path(get, path = "/memory/stats", tag = "server",
     responses((status = 200, body = MemoryStats)))]
-pub async fn stats(
+pub(super) async fn stats(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
 ) -> Result<Json<MemoryStats>, Problem> {

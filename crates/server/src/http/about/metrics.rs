@@ -15,7 +15,7 @@ use crate::telemetry;
 #[utoipa::path(get, path = "/metrics", tag = "server",
     responses((status = 200, body = String, content_type = "text/plain"),
         (status = 404, body = Problem)))]
-pub async fn metrics(
+pub(super) async fn metrics(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
 ) -> Result<Response, Problem> {

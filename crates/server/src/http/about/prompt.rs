@@ -22,7 +22,7 @@ use crate::telemetry::figures::tokens_by_part;
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct PromptQuery {
+pub(super) struct PromptQuery {
     /// Id of the session; default: the most recently changed one.
     conversation_id: Option<String>,
     /// Turn, from 1; default: the last one.
@@ -31,7 +31,7 @@ pub struct PromptQuery {
 
 /// Prompt mode and token use of a turn.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct PromptInfo {
+pub(super) struct PromptInfo {
     /// Id of the session.
     pub conversation_id: String,
     /// Turn, from 1.
@@ -57,7 +57,7 @@ pub struct PromptInfo {
 /// Returns prompt mode and token use of a turn.
 #[utoipa::path(get, path = "/debug/prompt-info", tag = "server", params(PromptQuery),
     responses((status = 200, body = PromptInfo), (status = 404, body = Problem)))]
-pub async fn info(
+pub(super) async fn info(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Query(query): Query<PromptQuery>,

@@ -21,7 +21,7 @@ const TOOL: &str = "reset_inventory";
 /// Resets the demo's data to its initial state.
 #[utoipa::path(post, path = "/demo/reset", tag = "server",
     responses((status = 204), (status = 404, body = Problem), (status = 502, body = Problem)))]
-pub async fn reset(
+pub(super) async fn reset(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
 ) -> Result<StatusCode, Problem> {

@@ -18,7 +18,7 @@ use crate::http::shapes;
 
 /// All agents.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Agents {
+pub(super) struct Agents {
     /// The agents, by name.
     pub agents: Vec<AgentView>,
     /// Agent files that cannot be read, with the reason; the last valid version is in use.
@@ -27,7 +27,7 @@ pub struct Agents {
 
 /// An agent.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct AgentView {
+pub(super) struct AgentView {
     /// Name of the agent.
     pub name: String,
     /// What it is for.
@@ -48,7 +48,7 @@ pub struct AgentView {
 
 /// Items that an agent offers.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Items {
+pub(super) struct Items {
     /// Rules, references and tools.
     #[schema(value_type = Vec<shapes::OfferedItem>)]
     pub items: Vec<AgentItem>,
@@ -56,7 +56,7 @@ pub struct Items {
 
 /// Lists the agents.
 #[utoipa::path(get, path = "/agents", tag = "agents", responses((status = 200, body = Agents)))]
-pub async fn list(
+pub(super) async fn list(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
 ) -> Result<Json<Agents>, Problem> {
@@ -79,7 +79,7 @@ pub async fn list(
 #[utoipa::path(get, path = "/agents/{name}/items", tag = "agents",
     params(("name" = String, Path, description = "Name of the agent")),
     responses((status = 200, body = Items), (status = 404, body = Problem)))]
-pub async fn items(
+pub(super) async fn items(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(name): Path<AgentName>,

@@ -35,7 +35,7 @@ pub struct DecisionBody {
 /// Where an approval applies.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum ScopeBody {
+pub(super) enum ScopeBody {
     /// In this session.
     Session,
     /// In all sessions of the caller.
@@ -60,7 +60,7 @@ impl From<DecisionBody> for Approval {
         ("call" = String, Path, description = "Id of the call")),
     responses((status = 200, content((ChatReply = "application/json"), (String = "text/event-stream"))), (status = 202, body = ChatReply),
         (status = 404, body = Problem)))]
-pub async fn approve(
+pub(super) async fn approve(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(call): Path<(SessionId, String)>,

@@ -29,7 +29,7 @@ const NAME_CHARACTERS_MAX: usize = 200;
 /// A text file or a picture attached to a message: either `text` or `image`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct AttachmentBody {
+pub(super) struct AttachmentBody {
     /// File name, 1–200 characters.
     name: String,
     /// Content of a text file, at most 256 KiB.
@@ -73,7 +73,7 @@ impl AttachmentBody {
 /// A message to answer.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ChatBody {
+pub(super) struct ChatBody {
     /// The user's message, at most `limits.message_bytes_max` (256 KiB).
     message: String,
     /// Id of the session; created if it does not exist, generated if absent.
@@ -112,7 +112,7 @@ pub struct ChatBody {
 
 impl ChatBody {
     /// The engine's request.
-    pub fn request(self, key: Option<RequestKey>) -> Result<TurnRequest, Problem> {
+    pub(super) fn request(self, key: Option<RequestKey>) -> Result<TurnRequest, Problem> {
         let about = match (&self.workflow_id, &self.workflow_spec) {
             (None, None) => Vec::new(),
             (id, data) => {

@@ -11,7 +11,7 @@ use crate::http::shapes;
 
 /// What the model saw, in brief; `…/turns/{turn}/context` has the details.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct ContextBrief {
+pub(super) struct ContextBrief {
     /// Id of the receipt.
     pub id: String,
     /// One sentence for people.
@@ -41,7 +41,7 @@ impl From<&Receipt> for ContextBrief {
 }
 
 /// Converts an event of the engine.
-pub fn wire(event: &TurnEvent) -> Event {
+pub(super) fn wire(event: &TurnEvent) -> Event {
     match event {
         TurnEvent::Context(receipt) => named("context", &ContextBrief::from(receipt.as_ref())),
         TurnEvent::ToolCall { id, tool, arguments } => named(
@@ -59,7 +59,7 @@ pub fn wire(event: &TurnEvent) -> Event {
 }
 
 /// An event with a name and JSON data.
-pub fn named(name: &str, data: &impl Serialize) -> Event {
+pub(super) fn named(name: &str, data: &impl Serialize) -> Event {
     let event = Event::default().event(name);
     event.json_data(data).expect("the data of events has text keys and serialises")
 }

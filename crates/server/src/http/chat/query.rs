@@ -25,7 +25,7 @@ use crate::http::shapes;
 /// A query.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct QueryBody {
+pub(super) struct QueryBody {
     /// What the user asks for, at most `limits.message_bytes_max` (256 KiB).
     query: String,
     /// Id of the session; created if it does not exist, generated if absent.
@@ -38,7 +38,7 @@ pub struct QueryBody {
 
 /// Result of a query.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct QueryReply {
+pub(super) struct QueryReply {
     /// The answer; may be partial while a call waits for approval.
     pub response: String,
     /// Whether the query was answered.
@@ -67,7 +67,7 @@ pub struct QueryReply {
     params(("idempotency-key" = Option<String>, Header, description = "Key of this request, 1–255 visible ASCII characters; a repetition returns the first result")),
     responses((status = 200, body = QueryReply), (status = 202, body = QueryReply),
         (status = 422, body = Problem)))]
-pub async fn query(
+pub(super) async fn query(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     key: IdempotencyKey,

@@ -26,7 +26,7 @@ use crate::http::shapes;
 
 /// Outcome of a turn.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct ChatReply {
+pub(super) struct ChatReply {
     /// Id of the session.
     pub conversation_id: String,
     /// Version of the session after the turn.
@@ -65,7 +65,7 @@ pub struct ChatReply {
 
 impl ChatReply {
     /// The view of an outcome.
-    pub fn of(app: &App, outcome: &TurnOutcome) -> Self {
+    pub(super) fn of(app: &App, outcome: &TurnOutcome) -> Self {
         let durability = app.engine().store().facts().durability;
         match outcome {
             TurnOutcome::Finished { session, record, .. } => Self {
@@ -105,7 +105,7 @@ impl ChatReply {
 }
 
 /// 200, or 202 while a call waits for approval.
-pub fn status(outcome: &TurnOutcome) -> StatusCode {
+pub(super) fn status(outcome: &TurnOutcome) -> StatusCode {
     match outcome {
         TurnOutcome::Finished { .. } => StatusCode::OK,
         TurnOutcome::Paused { .. } => StatusCode::ACCEPTED,
@@ -117,7 +117,7 @@ pub fn status(outcome: &TurnOutcome) -> StatusCode {
     params(("idempotency-key" = Option<String>, Header, description = "Key of this request, 1–255 visible ASCII characters; a repetition returns the first result")),
     responses((status = 200, body = ChatReply), (status = 202, body = ChatReply),
         (status = 409, body = Problem), (status = 422, body = Problem)))]
-pub async fn chat(
+pub(super) async fn chat(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     key: IdempotencyKey,

@@ -13,13 +13,13 @@ use crate::http::App;
 use crate::http::problem::Problem;
 
 /// A running turn. Dropping it cancels the turn; the reply so far is kept.
-pub struct Running {
+pub(crate) struct Running {
     task: JoinHandle<Result<TurnOutcome>>,
     _stop_when_dropped: DropGuard,
 }
 
 /// Starts answering a message.
-pub fn converse(app: &App, caller: Caller, request: TurnRequest, events: Events) -> Running {
+pub(crate) fn converse(app: &App, caller: Caller, request: TurnRequest, events: Events) -> Running {
     let cancel = app.giving_up().child_token();
     let guard = cancel.clone().drop_guard();
     let app = app.clone();
@@ -30,7 +30,7 @@ pub fn converse(app: &App, caller: Caller, request: TurnRequest, events: Events)
 }
 
 /// Decides a pending call, and continues its turn.
-pub fn decide(
+pub(crate) fn decide(
     app: &App,
     caller: Caller,
     (session, call): (SessionId, String),
@@ -50,7 +50,7 @@ pub fn decide(
 
 impl Running {
     /// Waits for the outcome.
-    pub async fn outcome(self) -> Result<TurnOutcome, Problem> {
+    pub(crate) async fn outcome(self) -> Result<TurnOutcome, Problem> {
         match self.task.await {
             Ok(outcome) => Ok(outcome?),
             Err(_) => Err(crate::http::problem::internal()),

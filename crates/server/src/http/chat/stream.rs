@@ -33,7 +33,7 @@ const ALIVE_EVERY: Duration = Duration::from_secs(15);
     params(("idempotency-key" = Option<String>, Header, description = "Key of this request, 1–255 visible ASCII characters; a repetition returns the first result")),
     responses((status = 200, content_type = "text/event-stream", body = String),
         (status = 409, body = Problem), (status = 422, body = Problem)))]
-pub async fn chat_stream(
+pub(super) async fn chat_stream(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     key: IdempotencyKey,
@@ -46,7 +46,7 @@ pub async fn chat_stream(
 }
 
 /// Streams a running turn; waits for its first event, so that an early failure is an ordinary error.
-pub async fn respond(
+pub(super) async fn respond(
     app: App,
     running: Running,
     mut events: UnboundedReceiver<TurnEvent>,

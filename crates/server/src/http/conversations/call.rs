@@ -25,7 +25,7 @@ use crate::http::problem::Problem;
 /// A call as a model requested it.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ModelCallBody {
+pub(super) struct ModelCallBody {
     /// Name of the tool in the prepared request, such as `inventory__get_site`, `find_tools` or `call_tool`.
     name: String,
     /// The arguments; default: none.
@@ -47,7 +47,7 @@ fn none() -> Value {
     request_body = ModelCallBody, params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = ToolExecution), (status = 400, body = Problem), (status = 403, body = Problem),
         (status = 404, body = Problem), (status = 409, body = Problem), (status = 422, body = Problem)))]
-pub async fn call(
+pub(super) async fn call(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,

@@ -52,7 +52,7 @@ fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
         ("if-match" = Option<String>, Header, description = "Version that the session must have, in quotes, such as `\"3\"`; default: any")),
     responses((status = 200, body = Conversation), (status = 404, body = Problem),
         (status = 409, body = Problem)))]
-pub async fn change(
+pub(super) async fn change(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,

@@ -18,7 +18,7 @@ use crate::http::shapes;
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct CompareQuery {
+pub(super) struct CompareQuery {
     /// The second turn, from 1.
     with: u64,
     /// Session of the second turn; default: the same session.
@@ -27,7 +27,7 @@ pub struct CompareQuery {
 
 /// Differences between the first turn (in the path) and the second (in the query).
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Comparison {
+pub(super) struct Comparison {
     /// Pieces that only the first turn has.
     pub only_first: Vec<PieceView>,
     /// Pieces that only the second turn has.
@@ -65,7 +65,7 @@ impl From<&ReceiptDiff> for Comparison {
     params(("id" = String, Path, description = "Id of the session"),
         ("turn" = u64, Path, description = "First turn, from 1"), CompareQuery),
     responses((status = 200, body = Comparison), (status = 404, body = Problem)))]
-pub async fn compare(
+pub(super) async fn compare(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path((id, turn)): Path<(SessionId, u64)>,

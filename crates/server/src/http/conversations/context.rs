@@ -28,11 +28,11 @@ use crate::http::problem::Problem;
 use crate::http::shapes;
 
 /// Response header with the hash of the request's bytes.
-pub const REQUEST_HASH: HeaderName = HeaderName::from_static("x-request-hash");
+pub(super) const REQUEST_HASH: HeaderName = HeaderName::from_static("x-request-hash");
 
 /// What a request was made of.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct ReceiptView {
+pub(super) struct ReceiptView {
     /// Id of the receipt, the hash of the request's bytes.
     pub id: String,
     /// One sentence for people.
@@ -79,7 +79,7 @@ pub struct ReceiptView {
 
 /// Number of items in a request, by type and include mode.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct ItemCounts {
+pub(super) struct ItemCounts {
     /// Number of rules.
     #[schema(value_type = shapes::ModeCounts)]
     rules: ModeCounts,
@@ -93,7 +93,7 @@ pub struct ItemCounts {
 
 /// A tool call of the turn, without its result.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct ReceiptCall {
+pub(super) struct ReceiptCall {
     /// MCP server of the tool.
     pub server: String,
     /// Name of the tool.
@@ -128,7 +128,7 @@ impl From<&CallRecord> for ReceiptCall {
 /// A rule, a reference or a tool in a request.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct RequestItem {
+pub(super) struct RequestItem {
     /// `rule`, `reference` or `tool`.
     #[serde(rename = "type")]
     pub kind: &'static str,
@@ -168,7 +168,7 @@ impl RequestItem {
 
 /// A piece of a request: a text with its origin.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct PieceView {
+pub(super) struct PieceView {
     /// Where the piece came from.
     #[schema(value_type = shapes::SourceView)]
     pub source: Source,
@@ -259,7 +259,7 @@ impl From<&Receipt> for ReceiptView {
     params(("id" = String, Path, description = "Id of the session"),
         ("turn" = u64, Path, description = "Turn, from 1")),
     responses((status = 200, body = ReceiptView), (status = 404, body = Problem)))]
-pub async fn show(
+pub(super) async fn show(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path((id, turn)): Path<(SessionId, u64)>,
@@ -274,7 +274,7 @@ pub async fn show(
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct RequestQuery {
+pub(super) struct RequestQuery {
     /// `engine` for the bytes that the receipt's hash refers to, `provider` for the body as sent to the model's
     /// provider.
     #[param(value_type = String, default = "engine", example = "provider")]
@@ -287,7 +287,7 @@ pub struct RequestQuery {
 /// Format of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum RequestFormat {
+pub(super) enum RequestFormat {
     /// The same for every provider.
     #[default]
     Engine,
@@ -301,7 +301,7 @@ pub enum RequestFormat {
     params(("id" = String, Path, description = "Id of the session"),
         ("turn" = u64, Path, description = "Turn, from 1"), RequestQuery),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
-pub async fn request(
+pub(super) async fn request(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path((id, turn)): Path<(SessionId, u64)>,
@@ -374,7 +374,7 @@ fn json_with_hash(bytes: Vec<u8>, hash: &ContentHash) -> Response {
         ("hash" = String, Path, description = "Hash of the piece, from the receipt")),
     responses((status = 200, body = String, content_type = "text/plain"),
         (status = 404, body = Problem)))]
-pub async fn content(
+pub(super) async fn content(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path((id, turn, hash)): Path<(SessionId, u64, String)>,

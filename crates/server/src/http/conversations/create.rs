@@ -38,7 +38,7 @@ pub struct CreateBody {
 /// Creates a session.
 #[utoipa::path(post, path = "/conversations", tag = "conversations", request_body = CreateBody,
     responses((status = 201, body = Conversation), (status = 409, body = Problem)))]
-pub async fn create(
+pub(super) async fn create(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     body: Body<CreateBody>,

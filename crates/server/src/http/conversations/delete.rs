@@ -16,7 +16,7 @@ use crate::http::problem::Problem;
 
 /// What the erasure of a session removed.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Erasure {
+pub(super) struct Erasure {
     /// Id of the session.
     pub session_id: String,
     /// When the erasure finished.
@@ -63,7 +63,7 @@ impl From<ErasureReceipt> for Erasure {
 #[utoipa::path(delete, path = "/conversations/{id}", tag = "conversations",
     params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = Conversation), (status = 404, body = Problem)))]
-pub async fn put_aside(
+pub(super) async fn put_aside(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,
@@ -76,7 +76,7 @@ pub async fn put_aside(
 #[utoipa::path(delete, path = "/conversations/{id}/permanent", tag = "conversations",
     params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = Erasure), (status = 404, body = Problem)))]
-pub async fn erase(
+pub(super) async fn erase(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,
@@ -88,14 +88,14 @@ pub async fn erase(
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct TurnConfirmation {
+pub(super) struct TurnConfirmation {
     /// Number of the turn, repeated as a confirmation: the erasure cannot be undone.
     confirm: Option<u64>,
 }
 
 /// What the erasure of a turn removed.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct TurnErasure {
+pub(super) struct TurnErasure {
     /// Id of the session.
     pub session_id: String,
     /// Number of the turn; it is not reused.
@@ -123,7 +123,7 @@ pub struct TurnErasure {
         ("turn" = u64, Path, description = "Turn, from 1"), TurnConfirmation),
     responses((status = 200, body = TurnErasure), (status = 400, body = Problem),
         (status = 404, body = Problem)))]
-pub async fn erase_turn(
+pub(super) async fn erase_turn(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path((id, turn)): Path<(SessionId, u64)>,

@@ -16,7 +16,7 @@ use crate::http::problem::Problem;
 /// Where to fork.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct ForkBody {
+pub(super) struct ForkBody {
     /// Last turn to copy, from 1; default: the last turn of the session.
     turn: Option<u64>,
     /// Id of the new session; generated if absent.
@@ -27,7 +27,7 @@ pub struct ForkBody {
 #[utoipa::path(post, path = "/conversations/{id}/fork", tag = "conversations",
     request_body = ForkBody, params(("id" = String, Path, description = "Id of the session")),
     responses((status = 201, body = Conversation), (status = 404, body = Problem)))]
-pub async fn fork(
+pub(super) async fn fork(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,

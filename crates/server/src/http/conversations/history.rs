@@ -46,7 +46,7 @@ pub enum Direction {
 
 /// A page of turns.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct History {
+pub(super) struct History {
     /// The turns, in the requested order.
     pub turns: Vec<TurnBrief>,
     /// Cursor of the next page; null on the last page.
@@ -57,7 +57,7 @@ pub struct History {
 #[utoipa::path(get, path = "/conversations/{id}/history", tag = "turns",
     params(("id" = String, Path, description = "Id of the session"), HistoryParameters),
     responses((status = 200, body = History), (status = 404, body = Problem)))]
-pub async fn history(
+pub(super) async fn history(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,

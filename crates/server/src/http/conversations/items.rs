@@ -35,7 +35,7 @@ pub struct ItemBody {
 /// Type of an item.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum ItemKind {
+pub(super) enum ItemKind {
     /// A rule.
     Rule,
     /// A reference.
@@ -61,7 +61,7 @@ impl TryFrom<ItemBody> for ItemName {
 
 /// Items of a session.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct SessionItems {
+pub(super) struct SessionItems {
     /// Version of the session; also the `ETag`.
     pub version: u64,
     /// Rules, references and tools.
@@ -72,7 +72,7 @@ pub struct SessionItems {
 /// Items with or without a check against what the agent offers.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub enum ListedItems {
+pub(super) enum ListedItems {
     /// After a change.
     Plain(Vec<SessionItem>),
     /// As listed.
@@ -88,7 +88,7 @@ fn answer(loaded: &LoadedSession, items: ListedItems) -> Versioned<SessionItems>
 #[utoipa::path(get, path = "/conversations/{id}/context", tag = "items",
     params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = SessionItems), (status = 404, body = Problem)))]
-pub async fn list(
+pub(super) async fn list(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,
@@ -102,7 +102,7 @@ pub async fn list(
     params(("id" = String, Path, description = "Id of the session"),
         ("if-match" = Option<String>, Header, description = "Version that the session must have, in quotes, such as `\"3\"`; default: any")),
     responses((status = 200, body = SessionItems), (status = 404, body = Problem)))]
-pub async fn add(
+pub(super) async fn add(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,
@@ -120,7 +120,7 @@ pub async fn add(
     params(("id" = String, Path, description = "Id of the session"),
         ("if-match" = Option<String>, Header, description = "Version that the session must have, in quotes, such as `\"3\"`; default: any")),
     responses((status = 200, body = SessionItems), (status = 404, body = Problem)))]
-pub async fn remove(
+pub(super) async fn remove(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,

@@ -18,7 +18,7 @@ use crate::http::problem::Problem;
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct ListQuery {
+pub(super) struct ListQuery {
     /// Maximum number of sessions to return, 1–1000.
     #[param(default = 50)]
     limit: usize,
@@ -38,7 +38,7 @@ impl Default for ListQuery {
 
 /// A page of sessions.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Conversations {
+pub(super) struct Conversations {
     /// The sessions, most recently changed first.
     pub conversations: Vec<Conversation>,
     /// Cursor of the next page; null on the last page.
@@ -48,7 +48,7 @@ pub struct Conversations {
 /// Lists the caller's sessions, most recently changed first.
 #[utoipa::path(get, path = "/conversations", tag = "conversations", params(ListQuery),
     responses((status = 200, body = Conversations)))]
-pub async fn list(
+pub(super) async fn list(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Query(query): Query<ListQuery>,

@@ -21,7 +21,7 @@ use crate::http::shapes;
 
 /// Pending tool calls, and the rules that apply to tools.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Approvals {
+pub(super) struct Approvals {
     /// Tool calls that wait for approval.
     #[schema(value_type = Vec<shapes::AwaitedCallView>)]
     pub awaiting_approval: Vec<AwaitedCall>,
@@ -33,7 +33,7 @@ pub struct Approvals {
 /// Permission of a tool in one session.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct SessionRuleBody {
+pub(super) struct SessionRuleBody {
     /// `allow`, `ask`, `deny`, or `reads` for a tool that only reads.
     #[schema(value_type = String)]
     rule: Rule,
@@ -43,7 +43,7 @@ pub struct SessionRuleBody {
 #[utoipa::path(get, path = "/conversations/{id}/approvals", tag = "chat",
     params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = Approvals), (status = 404, body = Problem)))]
-pub async fn list(
+pub(super) async fn list(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,
@@ -61,7 +61,7 @@ pub async fn list(
         ("server" = String, Path, description = "Name of the MCP server"),
         ("tool" = String, Path, description = "Name of the tool")),
     responses((status = 200, body = Conversation), (status = 404, body = Problem)))]
-pub async fn set(
+pub(super) async fn set(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path((id, server, name)): Path<(SessionId, String, String)>,
@@ -78,7 +78,7 @@ pub async fn set(
         ("server" = String, Path, description = "Name of the MCP server"),
         ("tool" = String, Path, description = "Name of the tool")),
     responses((status = 200, body = Conversation), (status = 404, body = Problem)))]
-pub async fn revoke(
+pub(super) async fn revoke(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path((id, server, name)): Path<(SessionId, String, String)>,

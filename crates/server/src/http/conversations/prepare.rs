@@ -21,7 +21,7 @@ use crate::http::problem::Problem;
 /// A message that the application's own model will answer.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct PrepareBody {
+pub(super) struct PrepareBody {
     /// The user's message, at most `limits.message_bytes_max` (256 KiB).
     message: String,
     /// Maximum tokens of the request; default: the context window less the reply.
@@ -35,7 +35,7 @@ pub struct PrepareBody {
 /// Format of a prepared request.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum PreparedFormat {
+pub(super) enum PreparedFormat {
     /// `system`, `messages` and `tools`, the same for every provider.
     #[default]
     Engine,
@@ -66,7 +66,7 @@ impl PreparedFormat {
 /// A request in the wanted format.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub enum PreparedRequest {
+pub(super) enum PreparedRequest {
     /// The same for every provider.
     Engine(#[serde(serialize_with = "request_of")] Arc<AssembledRequest>),
     /// The body of a provider.
@@ -82,7 +82,7 @@ fn request_of<S: Serializer>(
 
 /// A request for the application's own model, and its receipt.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct PreparedContext {
+pub(super) struct PreparedContext {
     /// What is to be sent to the model, in the wanted format. In that of a provider, its fields are those of the
     /// provider's own request.
     #[schema(value_type = Object)]
@@ -95,7 +95,7 @@ pub struct PreparedContext {
 #[utoipa::path(post, path = "/conversations/{id}/prepare", tag = "turns",
     request_body = PrepareBody, params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = PreparedContext), (status = 404, body = Problem)))]
-pub async fn prepare(
+pub(super) async fn prepare(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,

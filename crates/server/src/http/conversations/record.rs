@@ -26,7 +26,7 @@ use crate::http::shapes;
 /// An exchange to record.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RecordBody {
+pub(super) struct RecordBody {
     /// The user's message, at most `limits.message_bytes_max` (256 KiB).
     message: String,
     /// The assistant's reply, at most `limits.reply_bytes_max` (1 MiB); default: empty.
@@ -54,7 +54,7 @@ pub struct RecordBody {
 /// A tool call with its result.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ExecutionBody {
+pub(super) struct ExecutionBody {
     /// Id of the call; default: `call_` and its number.
     #[serde(default)]
     id: Option<String>,
@@ -107,7 +107,7 @@ fn failed() -> String {
 
 /// The recorded turn.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct RecordedView {
+pub(super) struct RecordedView {
     /// Number of the turn, from 1.
     pub turn: u64,
     /// Version of the session after this turn.
@@ -129,7 +129,7 @@ pub struct RecordedView {
     responses((status = 201, body = RecordedView), (status = 200, body = RecordedView),
         (status = 404, body = Problem), (status = 409, body = Problem),
         (status = 422, body = Problem)))]
-pub async fn record(
+pub(super) async fn record(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,

@@ -22,14 +22,14 @@ use crate::http::problem::Problem;
 /// Lifetime of a link.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct ShareBody {
+pub(super) struct ShareBody {
     /// Days until the link expires, 1 to `limits.share_days_max`; default: 7.
     expires_in_days: Option<u32>,
 }
 
 /// A read-only link, as its owner sees it.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Share {
+pub(super) struct Share {
     /// Id of the link, for revoking it; it does not open the link.
     pub id: String,
     /// Last turn that the link shows.
@@ -44,7 +44,7 @@ pub struct Share {
 
 /// A new link.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct NewShare {
+pub(super) struct NewShare {
     /// The link, without its token.
     #[serde(flatten)]
     pub share: Share,
@@ -56,7 +56,7 @@ pub struct NewShare {
 
 /// Links of a session.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Shares {
+pub(super) struct Shares {
     /// Valid links, newest last.
     pub shares: Vec<Share>,
 }
@@ -85,7 +85,7 @@ impl From<Vec<share::Share>> for Shares {
     request_body = ShareBody, params(("id" = String, Path, description = "Id of the session")),
     responses((status = 201, body = NewShare), (status = 400, body = Problem),
         (status = 404, body = Problem), (status = 409, body = Problem), (status = 413, body = Problem)))]
-pub async fn create(
+pub(super) async fn create(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,
@@ -102,7 +102,7 @@ pub async fn create(
 #[utoipa::path(get, path = "/conversations/{id}/shares", tag = "shares",
     params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = Shares), (status = 404, body = Problem)))]
-pub async fn list(
+pub(super) async fn list(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,
@@ -115,7 +115,7 @@ pub async fn list(
     params(("id" = String, Path, description = "Id of the session"),
         ("share" = String, Path, description = "Id of the link")),
     responses((status = 200, body = Shares), (status = 404, body = Problem)))]
-pub async fn revoke(
+pub(super) async fn revoke(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path((id, share)): Path<(SessionId, String)>,

@@ -13,7 +13,7 @@ use crate::http::problem::Problem;
 #[utoipa::path(get, path = "/conversations/{id}", tag = "conversations",
     params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = Conversation), (status = 404, body = Problem)))]
-pub async fn show(
+pub(super) async fn show(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,

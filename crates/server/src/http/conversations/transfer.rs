@@ -20,7 +20,7 @@ use crate::http::problem::Problem;
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct ExportQuery {
+pub(super) struct ExportQuery {
     /// `json`, which can be imported again, or `markdown`, for people.
     #[param(default = "json")]
     format: ExportFormat,
@@ -41,7 +41,7 @@ pub enum ExportFormat {
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct ImportQuery {
+pub(super) struct ImportQuery {
     /// Id of the new session; default: the exported id. Only for exports of Throughline.
     id: Option<String>,
     /// `throughline`, `chatgpt`, `claude` or `markdown`; default: detected.
@@ -50,7 +50,7 @@ pub struct ImportQuery {
 
 /// Result of importing the conversations of another product.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Imported {
+pub(super) struct Imported {
     /// New sessions.
     imported: Vec<ImportedConversation>,
     /// Ids of sessions that had been imported before and are unchanged.
@@ -61,7 +61,7 @@ pub struct Imported {
 
 /// An imported session.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct ImportedConversation {
+pub(super) struct ImportedConversation {
     /// Id of the session.
     id: String,
     /// Title of the session; null if it has none.
@@ -74,7 +74,7 @@ pub struct ImportedConversation {
 #[utoipa::path(get, path = "/conversations/{id}/export", tag = "conversations",
     params(("id" = String, Path, description = "Id of the session"), ExportQuery),
     responses((status = 200, content((Object = "application/json"), (String = "text/markdown"))), (status = 404, body = Problem)))]
-pub async fn export(
+pub(super) async fn export(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,
@@ -99,7 +99,7 @@ pub async fn export(
     responses((status = 201, body = Conversation, description = "The session was imported"),
         (status = 200, body = Imported, description = "The conversations of another product were imported"),
         (status = 400, body = Problem), (status = 409, body = Problem)))]
-pub async fn import(
+pub(super) async fn import(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Query(query): Query<ImportQuery>,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use throughline_upstream::model::responses::{self, FromChat, Rename, ResponseWriter};
 
 /// How a response is converted.
-pub enum AnswerForm {
+pub(super) enum AnswerForm {
     /// Passed on unchanged.
     AsItIs,
     /// A Responses response with another id.
@@ -15,7 +15,7 @@ pub enum AnswerForm {
 }
 
 /// Parameters of a conversion.
-pub struct Conversion {
+pub(super) struct Conversion {
     /// Id of the response.
     pub id: String,
     /// Model named in the response.
@@ -38,7 +38,7 @@ impl Conversion {
 
 impl AnswerForm {
     /// Converts a chunk of a stream.
-    pub fn stream(&mut self, chunk: Bytes) -> Bytes {
+    pub(super) fn stream(&mut self, chunk: Bytes) -> Bytes {
         match self {
             Self::AsItIs => chunk,
             Self::Renamed(rename) => rename.stream(&chunk),
@@ -47,7 +47,7 @@ impl AnswerForm {
     }
 
     /// The rest of a stream after the provider has ended.
-    pub fn end(&mut self) -> Bytes {
+    pub(super) fn end(&mut self) -> Bytes {
         match self {
             Self::AsItIs => Bytes::new(),
             Self::Renamed(rename) => rename.end(),
@@ -56,7 +56,7 @@ impl AnswerForm {
     }
 
     /// Converts a complete response.
-    pub fn whole(&self, body: Bytes) -> Bytes {
+    pub(super) fn whole(&self, body: Bytes) -> Bytes {
         match self {
             Self::AsItIs => body,
             Self::Renamed(rename) => rename.whole(&body),

@@ -11,7 +11,7 @@ use super::user_words::words;
 const SERVER: &str = "client";
 
 /// Calls with their results, in order.
-pub fn since_the_message(body: &ClientBody<'_>) -> Vec<CallRecord> {
+pub(super) fn since_the_message(body: &ClientBody<'_>) -> Vec<CallRecord> {
     let mut calls: Vec<CallRecord> = Vec::new();
     let mut round = 0;
     for (_, message) in &body.messages[body.user_at + 1..] {

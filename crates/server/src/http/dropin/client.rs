@@ -14,7 +14,7 @@ use crate::http::caller::{USER, bearer, of_user};
 use crate::http::problem::Problem;
 
 /// A model client whose credential was checked.
-pub struct Client {
+pub(super) struct Client {
     /// Whose sessions it can access.
     pub caller: Caller,
     /// Whether a key or a header names a user, whose memory is then added to every request.
@@ -25,7 +25,7 @@ pub struct Client {
 
 impl Client {
     /// Authenticates the sender of these headers.
-    pub async fn of(app: &App, headers: &HeaderMap) -> Result<Self, Problem> {
+    pub(super) async fn of(app: &App, headers: &HeaderMap) -> Result<Self, Problem> {
         let bearer = bearer(headers);
         let key = headers.get("x-api-key").and_then(|key| key.to_str().ok());
         let is_ours = |text: &&str| app.gate().is_ours(text);

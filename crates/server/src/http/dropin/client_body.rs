@@ -18,7 +18,7 @@ use super::housekeeping::is_housekeeping;
 use super::user_words::{answers_tools, said, words};
 
 /// A request and what was found in it.
-pub struct ClientBody<'a> {
+pub(super) struct ClientBody<'a> {
     /// The request as sent.
     pub text: &'a str,
     /// API of the request.
@@ -41,7 +41,7 @@ pub struct ClientBody<'a> {
 
 /// Why a request cannot be used for memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unusable {
+pub(super) enum Unusable {
     /// It cannot be parsed.
     Unreadable(String),
     /// It has no user message.
@@ -76,7 +76,7 @@ struct Outline<'a> {
 
 impl<'a> ClientBody<'a> {
     /// Parses `text`.
-    pub fn read(api: Api, text: &'a str) -> Result<Self, Unusable> {
+    pub(super) fn read(api: Api, text: &'a str) -> Result<Self, Unusable> {
         let unreadable = |error: serde_json::Error| Unusable::Unreadable(error.to_string());
         let outline: Outline<'a> = serde_json::from_str(text).map_err(unreadable)?;
         let mut is_text = false;
@@ -121,12 +121,12 @@ impl<'a> ClientBody<'a> {
     }
 
     /// The model that the request names.
-    pub fn model_name(&self) -> Option<&str> {
+    pub(super) fn model_name(&self) -> Option<&str> {
         self.model.as_ref().map(|(_, name)| name.as_str())
     }
 
     /// The request as the engine needs it.
-    pub fn request(&self) -> ClientRequest {
+    pub(super) fn request(&self) -> ClientRequest {
         let before = || self.messages[..self.user_at].iter().map(|(_, message)| message);
         let speaks = |message: &&Value| message["role"] == "user" || message["role"] == "assistant";
         let earlier: Vec<String> = before()
@@ -143,7 +143,7 @@ impl<'a> ClientBody<'a> {
     }
 
     /// Indexes of the user's earlier messages that have text.
-    pub fn user_messages(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn user_messages(&self) -> impl Iterator<Item = usize> {
         let before = self.messages[..self.user_at].iter().enumerate();
         let of_user = before.filter(|(_, (_, message))| {
             message["role"] == "user" && !said(&message["content"]).trim().is_empty()
@@ -152,7 +152,7 @@ impl<'a> ClientBody<'a> {
     }
 
     /// The user's last message; if it has no text, the types of its parts.
-    pub fn message(&self) -> String {
+    pub(super) fn message(&self) -> String {
         let content = &self.messages[self.user_at].1["content"];
         let text = said(content);
         if !text.trim().is_empty() {
@@ -166,7 +166,7 @@ impl<'a> ClientBody<'a> {
 
 impl Unusable {
     /// Code for the response header.
-    pub fn code(&self) -> &'static str {
+    pub(super) fn code(&self) -> &'static str {
         match self {
             Self::Unreadable(_) => "unreadable",
             Self::NoUserMessage => "no_user_message",
@@ -175,7 +175,7 @@ impl Unusable {
     }
 
     /// Reason for the response header.
-    pub fn reason(&self) -> String {
+    pub(super) fn reason(&self) -> String {
         match self {
             Self::Unreadable(reason) => reason.clone(),
             Self::NoUserMessage => "the request has no user message".into(),
@@ -185,7 +185,7 @@ impl Unusable {
 }
 
 /// The named model and whether to stream; defaults if the request cannot be parsed.
-pub fn outline(bytes: &[u8]) -> (Option<String>, bool) {
+pub(super) fn outline(bytes: &[u8]) -> (Option<String>, bool) {
     #[derive(Deserialize)]
     struct Named {
         model: Option<String>,
@@ -196,7 +196,7 @@ pub fn outline(bytes: &[u8]) -> (Option<String>, bool) {
 }
 
 /// Range of `part`, a slice of `whole`.
-pub fn place(whole: &str, part: &str) -> Range<usize> {
+pub(super) fn place(whole: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr() - whole.as_ptr().addr();
     start..start + part.len()
 }

@@ -40,7 +40,7 @@ const LAST_EVENT_MARKS: [&[u8]; 4] =
 const MARK_BYTES_MAX: usize = 24;
 
 /// A request to forward.
-pub struct Forward {
+pub(super) struct Forward {
     /// The provider.
     pub upstream: PassThrough,
     /// The call to make.
@@ -70,7 +70,7 @@ impl Read {
 
 impl Forward {
     /// Sends the request, and responds as soon as the provider does.
-    pub async fn run(self, app: &App) -> Response {
+    pub(super) async fn run(self, app: &App) -> Response {
         let provider = self.api.provider();
         let (head, answer) = oneshot::channel();
         let tracker = app.turns().clone();

@@ -19,7 +19,7 @@ const PASSED_BEGINNINGS: [&str; 5] =
     ["x-ratelimit-", "x-rate-limit-", "ratelimit", "anthropic-", "openai-"];
 
 /// The headers of `answer` that are passed on.
-pub fn passed(answer: &HeaderMap) -> HeaderMap {
+pub(super) fn passed(answer: &HeaderMap) -> HeaderMap {
     let passes = |name: &HeaderName| {
         let name = name.as_str();
         PASSED.contains(&name) || PASSED_BEGINNINGS.iter().any(|start| name.starts_with(start))

@@ -15,7 +15,7 @@ const SIGNS: [(&str, &str); 2] =
     [("<session>\n", "\n</session>"), ("### Task:\n", "<chat_history>")];
 
 /// Whether the last message is such a request.
-pub fn is_housekeeping(content: &Value) -> bool {
+pub(super) fn is_housekeeping(content: &Value) -> bool {
     let text = words(content);
     let text = text.trim_start();
     SIGNS.iter().any(|(begins, holds)| text.starts_with(begins) && text.contains(holds))

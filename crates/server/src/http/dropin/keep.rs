@@ -19,7 +19,7 @@ use tracing::Span;
 const ROUND_BYTES_MAX: usize = 1024 * 1024;
 
 /// What is needed to store a turn.
-pub struct Keeping {
+pub(super) struct Keeping {
     /// The open turn.
     pub turn: DropInTurn,
     /// Calls that the client ran since its message.
@@ -32,7 +32,7 @@ pub struct Keeping {
 }
 
 /// What a request leaves when its response has ended.
-pub struct TurnToKeep {
+pub(super) struct TurnToKeep {
     /// Span of the model call.
     pub call: Span,
     /// The turn to store; `None` without a session, and once it is stored.
@@ -41,12 +41,12 @@ pub struct TurnToKeep {
 
 impl TurnToKeep {
     /// For a request that is not a model call.
-    pub fn none() -> Self {
+    pub(super) fn none() -> Self {
         Self { call: Span::none(), keeping: None }
     }
 
     /// Closes the span and stores the turn. Only the first call has an effect.
-    pub async fn end(&mut self, ending: Ending) {
+    pub(super) async fn end(&mut self, ending: Ending) {
         let call = std::mem::replace(&mut self.call, Span::none());
         let outcome = outcome(ending);
         if let Some(outcome) = &outcome {
@@ -61,7 +61,7 @@ impl TurnToKeep {
 }
 
 /// How a response ended.
-pub enum Ending {
+pub(super) enum Ending {
     /// Passed on without being parsed.
     Passed,
     /// The provider sent everything.

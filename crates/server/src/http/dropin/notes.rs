@@ -23,16 +23,16 @@ const REASON_CHARACTERS_MAX: usize = 200;
 
 /// Headers for one response.
 #[derive(Debug, Clone, Default)]
-pub struct Notes(Vec<(HeaderName, HeaderValue)>);
+pub(super) struct Notes(Vec<(HeaderName, HeaderValue)>);
 
 impl Notes {
     /// The session that stores the exchange.
-    pub fn kept_in(&mut self, session: &SessionId) {
+    pub(super) fn kept_in(&mut self, session: &SessionId) {
         self.note(SESSION, session.as_str());
     }
 
     /// What was added, and what did not fit.
-    pub fn added<'a>(&mut self, receipts: impl IntoIterator<Item = &'a Receipt>) {
+    pub(super) fn added<'a>(&mut self, receipts: impl IntoIterator<Item = &'a Receipt>) {
         let (mut pieces, mut tokens, mut left_out) = (0, 0, None);
         for receipt in receipts {
             let added = receipt.added();
@@ -50,20 +50,20 @@ impl Notes {
     }
 
     /// Why the exchange is not stored.
-    pub fn not_kept(&mut self, code: &str, reason: &str) {
+    pub(super) fn not_kept(&mut self, code: &str, reason: &str) {
         let reason: String = reason.chars().take(REASON_CHARACTERS_MAX).collect();
         self.note(NOT_KEPT, &format!("{code}: {reason}"));
     }
 
     /// Tools that were dropped.
-    pub fn not_converted(&mut self, tools: &[String]) {
+    pub(super) fn not_converted(&mut self, tools: &[String]) {
         if !tools.is_empty() {
             self.note(NOT_CONVERTED, &tools.join(", "));
         }
     }
 
     /// Writes the headers.
-    pub fn write(&self, headers: &mut HeaderMap) {
+    pub(super) fn write(&self, headers: &mut HeaderMap) {
         for (name, value) in &self.0 {
             headers.insert(name.clone(), value.clone());
         }

@@ -34,20 +34,20 @@ use crate::http::problem::Problem;
 use crate::json_limits;
 
 /// Field for the longest reply: most servers, and newer models of OpenAI.
-pub const LIMIT_NAMES: [&str; 2] = ["max_tokens", "max_completion_tokens"];
+pub(super) const LIMIT_NAMES: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
 /// OpenAI Chat Completions.
-pub async fn openai(State(app): State<App>, request: Request) -> Response {
+pub(super) async fn openai(State(app): State<App>, request: Request) -> Response {
     answered(app, Api::ChatCompletions, request).await
 }
 
 /// Anthropic Messages.
-pub async fn anthropic(State(app): State<App>, request: Request) -> Response {
+pub(super) async fn anthropic(State(app): State<App>, request: Request) -> Response {
     answered(app, Api::Messages, request).await
 }
 
 /// OpenAI Responses.
-pub async fn response(State(app): State<App>, request: Request) -> Response {
+pub(super) async fn response(State(app): State<App>, request: Request) -> Response {
     answered(app, Api::Responses, request).await
 }
 

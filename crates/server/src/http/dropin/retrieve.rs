@@ -30,7 +30,7 @@ const ITEMS: usize = 20;
 const ITEMS_MAX: usize = 100;
 
 /// The response of that id.
-pub async fn show(
+pub(super) async fn show(
     State(app): State<App>,
     headers: HeaderMap,
     Path(id): Path<String>,
@@ -47,7 +47,7 @@ pub async fn show(
 }
 
 /// What the model was asked with, as the client sent it.
-pub async fn input_items(
+pub(super) async fn input_items(
     State(app): State<App>,
     headers: HeaderMap,
     Path(id): Path<String>,
@@ -62,7 +62,7 @@ pub async fn input_items(
 }
 
 /// Erases the turn that keeps the response, and what was gathered from it.
-pub async fn delete(
+pub(super) async fn delete(
     State(app): State<App>,
     headers: HeaderMap,
     Path(id): Path<String>,

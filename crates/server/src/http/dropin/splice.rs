@@ -19,7 +19,7 @@ use super::user_words::said;
 
 /// What to insert.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Insertion<'a> {
+pub(super) struct Insertion<'a> {
     /// What memory adds.
     pub addition: Option<&'a Addition>,
     /// Name of the model, if it replaces the client's.
@@ -27,10 +27,10 @@ pub struct Insertion<'a> {
 }
 
 /// Replaces a range of the request.
-pub type Edit = (Range<usize>, String);
+pub(super) type Edit = (Range<usize>, String);
 
 /// The request with the insertions.
-pub fn with(body: &ClientBody<'_>, put_in: Insertion<'_>) -> String {
+pub(super) fn with(body: &ClientBody<'_>, put_in: Insertion<'_>) -> String {
     let mut edits = Vec::new();
     if let (Some((place, own)), Some(name)) = (&body.model, put_in.model)
         && own != name
@@ -47,7 +47,7 @@ pub fn with(body: &ClientBody<'_>, put_in: Insertion<'_>) -> String {
 }
 
 /// The request with another model name only; `None` if it names no model.
-pub fn renamed(text: &str, model: &str) -> Option<String> {
+pub(super) fn renamed(text: &str, model: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Named<'a> {
         #[serde(borrow)]
@@ -58,7 +58,7 @@ pub fn renamed(text: &str, model: &str) -> Option<String> {
 }
 
 /// Applies `edits` to `text`.
-pub fn edited(text: &str, mut edits: Vec<Edit>) -> String {
+pub(super) fn edited(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|(place, _)| place.start);
     let mut changed = String::with_capacity(text.len());
     let mut at = 0;

@@ -15,7 +15,11 @@ use super::client_body::ClientBody;
 use super::thread::ReplyId;
 
 /// The response of a stored turn.
-pub fn answer(client: &ClientBody<'_>, session: &SessionId, record: &TurnRecord) -> Response {
+pub(super) fn answer(
+    client: &ClientBody<'_>,
+    session: &SessionId,
+    record: &TurnRecord,
+) -> Response {
     let told = StoredText::of(
         record,
         match client.api {
@@ -40,7 +44,7 @@ pub fn answer(client: &ClientBody<'_>, session: &SessionId, record: &TurnRecord)
 }
 
 /// The response `id` of a turn to `request`.
-pub fn response(id: &str, record: &TurnRecord, request: &Value) -> Value {
+pub(super) fn response(id: &str, record: &TurnRecord, request: &Value) -> Value {
     let mut response = StoredText::of(record, id.to_owned()).response(request);
     if record.reply.is_empty() {
         response["output"] = json!([]);
@@ -57,7 +61,7 @@ pub fn response(id: &str, record: &TurnRecord, request: &Value) -> Value {
 }
 
 /// The model's own name in `provider/model`.
-pub fn model_name(model: &str) -> &str {
+pub(super) fn model_name(model: &str) -> &str {
     model.split_once('/').map_or(model, |(_, name)| name)
 }
 

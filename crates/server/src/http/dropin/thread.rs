@@ -33,7 +33,7 @@ const REPLY: &str = "resp_tl_";
 
 /// The session that a request belongs to.
 #[derive(Debug, Default)]
-pub struct Thread {
+pub(super) struct Thread {
     /// The session that stores the exchange; `None` if nothing is stored.
     pub session: Option<NewSession>,
     /// Whether the request is incomplete without the session.
@@ -59,7 +59,7 @@ struct Links<'a> {
 
 impl Thread {
     /// Finds the session from headers and text.
-    pub async fn of(
+    pub(super) async fn of(
         app: &App,
         client: &Client,
         api: Api,
@@ -127,7 +127,7 @@ impl Thread {
 
 /// Refuses a request that cannot be converted: one that is no object, or continues a response of the provider, which
 /// the other protocol has no place for.
-pub fn check_convertible(body: &[u8], thread: &Thread) -> Result<(), Problem> {
+pub(super) fn check_convertible(body: &[u8], thread: &Thread) -> Result<(), Problem> {
     let starts_as_object = body.trim_ascii_start().starts_with(b"{");
     let links = serde_json::from_slice::<Links<'_>>(body).ok().filter(|_| starts_as_object);
     let links = links.ok_or_else(|| Problem::invalid("body", "it is not a JSON object"))?;
@@ -163,7 +163,7 @@ impl Links<'_> {
 
 /// A response id: the session, and its number of turns before the response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReplyId {
+pub(super) struct ReplyId {
     /// The session.
     pub session: SessionId,
     /// Turns of the session before the reply.
@@ -172,12 +172,12 @@ pub struct ReplyId {
 
 impl ReplyId {
     /// A new response id in `session`.
-    pub fn make(session: &SessionId, turns_before: u64, nonce: Uuid) -> String {
+    pub(super) fn make(session: &SessionId, turns_before: u64, nonce: Uuid) -> String {
         format!("{REPLY}{}_{turns_before}_{session}", nonce.simple())
     }
 
     /// What an id says; `None` where it is not ours.
-    pub fn read(id: &str) -> Option<Self> {
+    pub(super) fn read(id: &str) -> Option<Self> {
         let (nonce, rest) = id.strip_prefix(REPLY)?.split_once('_')?;
         let (turns, session) = rest.split_once('_')?;
         nonce.parse::<Uuid>().ok()?;
@@ -202,7 +202,7 @@ fn read<T: for<'de> Deserialize<'de>>(raw: &RawValue) -> Option<T> {
 }
 
 /// A response that a request continues and nobody has.
-pub fn not_found(id: &str) -> Problem {
+pub(super) fn not_found(id: &str) -> Problem {
     Problem::new(
         StatusCode::BAD_REQUEST,
         "previous_response_not_found",

@@ -23,7 +23,7 @@ use crate::http::body::bytes_of;
 use crate::http::problem::Problem;
 
 /// Models of the client's provider; Anthropic clients always send `anthropic-version`.
-pub async fn models(State(app): State<App>, request: Request) -> Response {
+pub(super) async fn models(State(app): State<App>, request: Request) -> Response {
     let api = match request.headers().contains_key("anthropic-version") {
         true => Api::Messages,
         false => Api::ChatCompletions,
@@ -41,7 +41,7 @@ async fn list_models(app: &App, api: Api, request: Request) -> Result<Response, 
 }
 
 /// Counts the tokens of a request; locally if there is no Anthropic model.
-pub async fn count_tokens(State(app): State<App>, request: Request) -> Response {
+pub(super) async fn count_tokens(State(app): State<App>, request: Request) -> Response {
     let counted = count(&app, request).await;
     counted.unwrap_or_else(|problem| refusal::in_format(Provider::Anthropic, &problem))
 }
@@ -56,7 +56,7 @@ async fn count(app: &App, request: Request) -> Result<Response, Problem> {
 }
 
 /// Embeddings, computed by the provider.
-pub async fn embeddings(State(app): State<App>, request: Request) -> Response {
+pub(super) async fn embeddings(State(app): State<App>, request: Request) -> Response {
     let embedded = embed(&app, request).await;
     embedded.unwrap_or_else(|problem| refusal::in_format(Provider::OpenAi, &problem))
 }

@@ -6,12 +6,12 @@
 use serde_json::Value;
 
 /// The text of a content, which is a string or a list of parts.
-pub fn words(content: &Value) -> String {
+pub(super) fn words(content: &Value) -> String {
     texts(content).collect::<Vec<_>>().join("\n")
 }
 
 /// What the user wrote; if there are only blocks of the client, those.
-pub fn said(content: &Value) -> String {
+pub(super) fn said(content: &Value) -> String {
     let own: Vec<&str> =
         texts(content).map(without_blocks).filter(|text| !text.trim().is_empty()).collect();
     if own.is_empty() && !answers_tools(content) {
@@ -21,7 +21,7 @@ pub fn said(content: &Value) -> String {
 }
 
 /// Whether a content has tool results.
-pub fn answers_tools(content: &Value) -> bool {
+pub(super) fn answers_tools(content: &Value) -> bool {
     content.as_array().into_iter().flatten().any(|part| part["type"] == "tool_result")
 }
 

@@ -14,7 +14,7 @@ use crate::http::shapes;
 
 /// Sessions that mention an entity.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct About {
+pub(super) struct About {
     /// The sessions, most recently changed first.
     #[schema(value_type = Vec<shapes::SessionAbout>)]
     pub conversations: Vec<RelatedSession>,
@@ -25,7 +25,7 @@ pub struct About {
     params(("type" = String, Path, description = "Entity type, such as `device`"),
         ("name" = String, Path, description = "Name or id of the entity")),
     responses((status = 200, body = About)))]
-pub async fn entity(
+pub(super) async fn entity(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path((kind, name)): Path<(String, String)>,
@@ -38,7 +38,7 @@ pub async fn entity(
 #[utoipa::path(get, path = "/workflows/{spec_id}/conversations", tag = "entities",
     params(("spec_id" = String, Path, description = "Id or name of the workflow")),
     responses((status = 200, body = About)))]
-pub async fn workflow(
+pub(super) async fn workflow(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(name): Path<String>,

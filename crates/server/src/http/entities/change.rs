@@ -19,7 +19,7 @@ use crate::http::problem::Problem;
 
 /// A session after its entities changed.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct ThingsChanged {
+pub(super) struct ThingsChanged {
     /// Version of the session; also the `ETag`.
     pub version: u64,
     /// Number of entities in its head.
@@ -29,7 +29,7 @@ pub struct ThingsChanged {
 /// A misunderstood entity, and the intended one.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct CorrectionBody {
+pub(super) struct CorrectionBody {
     /// What was understood; absent if nothing was.
     #[serde(default, deserialize_with = "crate::http::body::object")]
     wrong: Option<Thing>,
@@ -76,7 +76,7 @@ fn changed(loaded: &LoadedSession) -> Versioned<ThingsChanged> {
         ("type" = String, Path, description = "Entity type, such as `device`"),
         ("name" = String, Path, description = "Name or id of the entity")),
     responses((status = 200, body = ThingsChanged), (status = 404, body = Problem)))]
-pub async fn forget(
+pub(super) async fn forget(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path((id, kind, name)): Path<(SessionId, String, String)>,
@@ -89,7 +89,7 @@ pub async fn forget(
     request_body = CorrectionBody,
     params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = ThingsChanged), (status = 404, body = Problem)))]
-pub async fn correct(
+pub(super) async fn correct(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,

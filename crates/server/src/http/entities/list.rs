@@ -19,7 +19,7 @@ const WORKFLOW: &str = "workflow";
 
 /// Entities of a session.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Entities {
+pub(super) struct Entities {
     /// The most relevant first.
     #[schema(value_type = Vec<shapes::EntityShape>)]
     pub entities: Vec<EntityView>,
@@ -31,7 +31,7 @@ pub struct Entities {
 
 /// Workflows of a session.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Workflows {
+pub(super) struct Workflows {
     /// The workflows, last mentioned first.
     #[schema(value_type = Vec<shapes::WorkflowView>)]
     pub workflows: Vec<Reference>,
@@ -41,7 +41,7 @@ pub struct Workflows {
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct ReferenceQuery {
+pub(super) struct ReferenceQuery {
     /// Name, alias or part of one; default: all workflows.
     q: Option<String>,
 }
@@ -50,7 +50,7 @@ pub struct ReferenceQuery {
 #[utoipa::path(get, path = "/conversations/{id}/entities", tag = "entities",
     params(("id" = String, Path, description = "Id of the session")),
     responses((status = 200, body = Entities), (status = 404, body = Problem)))]
-pub async fn entities(
+pub(super) async fn entities(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,
@@ -64,7 +64,7 @@ pub async fn entities(
 #[utoipa::path(get, path = "/conversations/{id}/workflows", tag = "entities",
     params(("id" = String, Path, description = "Id of the session"), ReferenceQuery),
     responses((status = 200, body = Workflows), (status = 404, body = Problem)))]
-pub async fn workflows(
+pub(super) async fn workflows(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<SessionId>,

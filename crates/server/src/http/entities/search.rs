@@ -16,7 +16,7 @@ use crate::http::shapes;
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct SearchQuery {
+pub(super) struct SearchQuery {
     /// Words or a description to search for; at least one visible character.
     q: String,
     /// Maximum number of hits to return, 1–100.
@@ -34,7 +34,7 @@ fn limit() -> usize {
 
 /// A page of hits.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Found {
+pub(super) struct Found {
     /// The hits, best first.
     #[schema(value_type = Vec<shapes::SearchHitView>)]
     pub hits: Vec<SearchHit>,
@@ -45,7 +45,7 @@ pub struct Found {
 /// Searches the caller's sessions by words and by meaning.
 #[utoipa::path(get, path = "/search", tag = "entities", params(SearchQuery),
     responses((status = 200, body = Found)))]
-pub async fn search(
+pub(super) async fn search(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Query(query): Query<SearchQuery>,

@@ -83,7 +83,7 @@ impl From<ToolCommand> for FileCommand {
 
 /// Result of the tool, for a `tool_result` block.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct ToolResult {
+pub(super) struct ToolResult {
     /// Text for the model.
     content: String,
     /// Whether the command failed; `content` says why.
@@ -94,7 +94,7 @@ pub struct ToolResult {
 #[utoipa::path(post, path = "/memories/tool", tag = "memories", request_body = ToolCommand,
     responses((status = 200, body = ToolResult), (status = 400, body = Problem),
         (status = 413, body = Problem)))]
-pub async fn run(
+pub(super) async fn run(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     body: Body<ToolCommand>,

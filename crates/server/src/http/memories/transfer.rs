@@ -25,7 +25,7 @@ pub struct MemoryExport {
 /// Exports all memories of the caller.
 #[utoipa::path(get, path = "/memories/export", tag = "memories",
     responses((status = 200, body = MemoryExport)))]
-pub async fn export(
+pub(super) async fn export(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
 ) -> Result<Json<MemoryExport>, Problem> {
@@ -38,7 +38,7 @@ pub async fn export(
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct ImportQuery {
+pub(super) struct ImportQuery {
     /// Whether to bring back statements that the user has forgotten; otherwise they are left out and counted.
     #[param(default = false)]
     with_forgotten: bool,
@@ -50,7 +50,7 @@ pub struct ImportQuery {
     request_body = Object,
     responses((status = 200, body = ImportedMemories), (status = 400, body = Problem),
         (status = 413, body = Problem)))]
-pub async fn import(
+pub(super) async fn import(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Query(query): Query<ImportQuery>,

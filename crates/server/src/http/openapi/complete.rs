@@ -17,7 +17,7 @@ const OPEN: [&str; 5] =
     ["/api/v1/health", "/health", "/api/openapi.json", "/.well-known/", "/api/v1/shared/"];
 
 /// The complete document.
-pub fn complete(document: OpenApi) -> Value {
+pub(super) fn complete(document: OpenApi) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     let others: Value = serde_json::from_str(OTHERS).unwrap_or_default();
     let examples: Value = serde_json::from_str(EXAMPLES).unwrap_or_default();
@@ -67,7 +67,9 @@ fn unsigned(value: &mut Value) {
 }
 
 /// Operations of a path, by method.
-pub fn operations(item: &mut Value) -> impl Iterator<Item = (&String, &mut Map<String, Value>)> {
+pub(super) fn operations(
+    item: &mut Value,
+) -> impl Iterator<Item = (&String, &mut Map<String, Value>)> {
     let operations = item.as_object_mut().into_iter().flatten();
     operations.filter_map(|(method, operation)| Some((method, operation.as_object_mut()?)))
 }

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 /// Style sheet of the page.
-pub const STYLE: &str = include_str!("reference.css");
+pub(super) const STYLE: &str = include_str!("reference.css");
 
 /// Renders the document as HTML.
-pub fn page(document: &Value) -> String {
+pub(super) fn page(document: &Value) -> String {
     let mut by_tag: BTreeMap<&str, Vec<(String, &Value)>> = BTreeMap::new();
     for (path, item) in entries(&document["paths"]) {
         for (method, operation) in entries(item) {

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 /// Where a piece of a request came from; `kind` determines which other fields are present.
 #[derive(Serialize, ToSchema)]
-pub struct SourceView {
+pub(crate) struct SourceView {
     /// `instructions`, `persona`, `calm`, `rule`, `reference`, `tool`, `tool_names`, `summary`, `topic`, `entity`, `recalled`,
     /// `elsewhere`, `fact`, `earlier_result`, `day`, `history`, `preferences`, `given`, `client_request` or `message`.
     kind: String,
@@ -63,7 +63,7 @@ pub struct SourceView {
 
 /// A piece that one request sent and the other dropped, or that both dropped for different reasons.
 #[derive(Serialize, ToSchema)]
-pub struct MovedPieceView {
+pub(crate) struct MovedPieceView {
     /// Where the piece came from.
     source: SourceView,
     /// Why the first request dropped it; null if it was sent.
@@ -76,7 +76,7 @@ pub struct MovedPieceView {
 
 /// A piece whose text differs between the requests.
 #[derive(Serialize, ToSchema)]
-pub struct ChangedPieceView {
+pub(crate) struct ChangedPieceView {
     /// Where the piece came from.
     source: SourceView,
     /// Hash of the text in the first request.
@@ -89,7 +89,7 @@ pub struct ChangedPieceView {
 
 /// Tokens of requests that send the whole conversation.
 #[derive(Serialize, ToSchema)]
-pub struct ReplayTokens {
+pub(crate) struct ReplayTokens {
     /// Tokens of all requests.
     tokens: u64,
     /// Of those, tokens that were in the previous request too.

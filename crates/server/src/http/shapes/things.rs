@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 /// An entity of a session.
 #[derive(Serialize, ToSchema)]
-pub struct EntityShape {
+pub(crate) struct EntityShape {
     /// Entity type, such as `device`.
     #[serde(rename = "type")]
     kind: String,
@@ -64,7 +64,7 @@ pub struct EntityShape {
 
 /// The words around a mention.
 #[derive(Serialize, ToSchema)]
-pub struct MentionText {
+pub(super) struct MentionText {
     /// Turn of the mention, from 1.
     turn: u64,
     /// The surrounding words.
@@ -73,7 +73,7 @@ pub struct MentionText {
 
 /// A relation of an entity to another one.
 #[derive(Serialize, ToSchema)]
-pub struct RelationShape {
+pub(super) struct RelationShape {
     /// What the other one is to it: `parent`, `child` or `related`.
     relation: String,
     /// Type of the other one.
@@ -89,7 +89,7 @@ pub struct RelationShape {
 
 /// Something that was done with an entity.
 #[derive(Serialize, ToSchema)]
-pub struct ActionShape {
+pub(super) struct ActionShape {
     /// `discussed`, `modified` or `created`.
     action: String,
     /// When that was said.
@@ -98,7 +98,7 @@ pub struct ActionShape {
 
 /// Where knowledge about an entity comes from.
 #[derive(Serialize, ToSchema)]
-pub struct OriginShape {
+pub(super) struct OriginShape {
     /// Trust class, such as `user` or `tool_result`.
     trust: String,
     /// `message`, or a tool as `server:name`.
@@ -109,7 +109,7 @@ pub struct OriginShape {
 
 /// A workflow that a session refers to.
 #[derive(Serialize, ToSchema)]
-pub struct WorkflowView {
+pub(crate) struct WorkflowView {
     /// Id of the workflow, or its name if the id is not known.
     spec_id: String,
     /// Name of the workflow.
@@ -124,7 +124,7 @@ pub struct WorkflowView {
 
 /// A rule about a tool.
 #[derive(Serialize, ToSchema)]
-pub struct RuleView {
+pub(crate) struct RuleView {
     /// The tool, or the pattern of an agent's rule.
     tool: String,
     /// `allow`, `ask`, `deny` or `reads`.
@@ -143,7 +143,7 @@ pub struct RuleView {
 
 /// Summary of older turns.
 #[derive(Serialize, ToSchema)]
-pub struct SummaryView {
+pub(crate) struct SummaryView {
     /// First turn covered.
     from: u64,
     /// Last turn covered.

@@ -92,7 +92,7 @@ struct Carried {
     round: u32,
 }
 
-pub fn tool() -> Tool {
+pub(super) fn tool() -> Tool {
     define::<Arguments, Answer>(
         "context-chat",
         "Talk to a context",
@@ -101,7 +101,7 @@ pub fn tool() -> Tool {
     )
 }
 
-pub async fn run(call: &Call<'_>) -> Result<CallToolResponse> {
+pub(super) async fn run(call: &Call<'_>) -> Result<CallToolResponse> {
     let arguments: Arguments = call.arguments()?;
     let engine = &call.mcp.engine;
     let loaded = engine.context(&call.caller, &arguments.context_id).await?;

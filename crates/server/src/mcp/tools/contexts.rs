@@ -88,7 +88,7 @@ struct Answer {
     hint: Option<String>,
 }
 
-pub fn tool() -> Tool {
+pub(super) fn tool() -> Tool {
     define::<Arguments, Answer>(
         "context-manage",
         "Manage contexts",
@@ -102,7 +102,7 @@ pub fn tool() -> Tool {
     )
 }
 
-pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
+pub(super) async fn run(call: &Call<'_>) -> Result<CallToolResult> {
     let arguments: Arguments = call.arguments()?;
     let answer = match arguments.action {
         Action::Create | Action::CreateFromPreset => create(call, arguments).await?,

@@ -58,7 +58,7 @@ struct Answer {
     hint: Option<String>,
 }
 
-pub fn tool() -> Tool {
+pub(super) fn tool() -> Tool {
     define::<Arguments, Answer>(
         "conversation-manage",
         "Manage a context's history",
@@ -72,7 +72,7 @@ pub fn tool() -> Tool {
     )
 }
 
-pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
+pub(super) async fn run(call: &Call<'_>) -> Result<CallToolResult> {
     let arguments: Arguments = call.arguments()?;
     call.key(arguments.idempotency_key.as_ref())?;
     let loaded = call.mcp.engine.context(&call.caller, &arguments.context_id).await?;

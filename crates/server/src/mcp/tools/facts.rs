@@ -57,7 +57,7 @@ struct Listed {
     total: usize,
 }
 
-pub fn remember_tool() -> Tool {
+pub(super) fn remember_tool() -> Tool {
     define::<Remember, KeptMemory>(
         "remember",
         "Remember a statement",
@@ -71,7 +71,7 @@ pub fn remember_tool() -> Tool {
     )
 }
 
-pub fn recall_tool() -> Tool {
+pub(super) fn recall_tool() -> Tool {
     define::<Recall, Recalled>(
         "recall",
         "Recall what is known",
@@ -81,7 +81,7 @@ pub fn recall_tool() -> Tool {
     )
 }
 
-pub fn forget_tool() -> Tool {
+pub(super) fn forget_tool() -> Tool {
     define::<Forget, ForgottenMemories>(
         "forget",
         "Forget a memory",
@@ -95,7 +95,7 @@ pub fn forget_tool() -> Tool {
     )
 }
 
-pub fn list_tool() -> Tool {
+pub(super) fn list_tool() -> Tool {
     define::<ListMemories, Listed>(
         "list_memories",
         "List memories",
@@ -104,7 +104,7 @@ pub fn list_tool() -> Tool {
     )
 }
 
-pub async fn remember(call: &Call<'_>) -> Result<CallToolResult> {
+pub(super) async fn remember(call: &Call<'_>) -> Result<CallToolResult> {
     let Remember { text, subject, kind } = call.arguments()?;
     let kind = kind.unwrap_or(MemoryKind::Fact).into();
     let draft = FactDraft { text, subject, kind, trust: Trust::Model, source: None };
@@ -124,7 +124,7 @@ pub async fn remember(call: &Call<'_>) -> Result<CallToolResult> {
     Ok(answered(&kept, text))
 }
 
-pub async fn recall(call: &Call<'_>) -> Result<CallToolResult> {
+pub(super) async fn recall(call: &Call<'_>) -> Result<CallToolResult> {
     let Recall { query, limit } = call.arguments()?;
     let hits = call.mcp.engine.facts().search(&call.caller, &query, limit.unwrap_or(10)).await?;
     let memories: Vec<FoundMemory> = hits.into_iter().map(Into::into).collect();
@@ -132,7 +132,7 @@ pub async fn recall(call: &Call<'_>) -> Result<CallToolResult> {
     Ok(answered(&Recalled { memories }, text))
 }
 
-pub async fn forget(call: &Call<'_>) -> Result<CallToolResult> {
+pub(super) async fn forget(call: &Call<'_>) -> Result<CallToolResult> {
     let Forget { id } = call.arguments()?;
     let forgotten = call.mcp.engine.forget_fact(&call.caller, &id, SourceTurns::Withheld).await?;
     let forgotten = ForgottenMemories::from(forgotten);
@@ -141,7 +141,7 @@ pub async fn forget(call: &Call<'_>) -> Result<CallToolResult> {
     Ok(answered(&forgotten, lines.join("\n")))
 }
 
-pub async fn list(call: &Call<'_>) -> Result<CallToolResult> {
+pub(super) async fn list(call: &Call<'_>) -> Result<CallToolResult> {
     let ListMemories { kind, subject, limit } = call.arguments()?;
     let filter = FactFilter { kind: kind.map(Into::into), subject, ..FactFilter::default() };
     let page = Page { limit: limit.unwrap_or(50), after: None };

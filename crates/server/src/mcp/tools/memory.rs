@@ -42,7 +42,7 @@ struct Hit {
     score: f64,
 }
 
-pub fn tool() -> Tool {
+pub(super) fn tool() -> Tool {
     define::<Arguments, Answer>(
         "memory-search",
         "Search conversations",
@@ -51,7 +51,7 @@ pub fn tool() -> Tool {
     )
 }
 
-pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
+pub(super) async fn run(call: &Call<'_>) -> Result<CallToolResult> {
     let arguments: Arguments = call.arguments()?;
     let (limit, offset) = (arguments.limit.unwrap_or(10), arguments.offset.unwrap_or(0));
     let found = call.mcp.engine.search(&call.caller, &arguments.query, limit, offset).await?;

@@ -78,7 +78,7 @@ struct Answer {
     hint: Option<String>,
 }
 
-pub fn tool() -> Tool {
+pub(super) fn tool() -> Tool {
     define::<Arguments, Answer>(
         "personality-preset-manage",
         "Manage personality presets",
@@ -92,7 +92,7 @@ pub fn tool() -> Tool {
     )
 }
 
-pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
+pub(super) async fn run(call: &Call<'_>) -> Result<CallToolResult> {
     let arguments: Arguments = call.arguments()?;
     let engine = &call.mcp.engine;
     let answer = match arguments.action {

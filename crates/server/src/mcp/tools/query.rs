@@ -38,7 +38,7 @@ struct Answer {
     error: Option<String>,
 }
 
-pub fn tool() -> Tool {
+pub(super) fn tool() -> Tool {
     define::<Arguments, Answer>(
         "context-query",
         "Ask the upstream tools",
@@ -48,7 +48,7 @@ pub fn tool() -> Tool {
     )
 }
 
-pub async fn run(call: &Call<'_>) -> Result<CallToolResult> {
+pub(super) async fn run(call: &Call<'_>) -> Result<CallToolResult> {
     let arguments: Arguments = call.arguments()?;
     let request = TurnRequest {
         session: arguments.session_id.clone().map(SessionId::new).transpose()?,

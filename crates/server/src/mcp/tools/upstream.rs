@@ -79,7 +79,7 @@ struct CallAnswer {
     took_ms: u64,
 }
 
-pub fn search_tool() -> Tool {
+pub(super) fn search_tool() -> Tool {
     define::<SearchArguments, SearchAnswer>(
         "tools-search",
         "Find upstream tools",
@@ -88,7 +88,7 @@ pub fn search_tool() -> Tool {
     )
 }
 
-pub fn call_tool() -> Tool {
+pub(super) fn call_tool() -> Tool {
     define::<CallArguments, CallAnswer>(
         "tools-call",
         "Call an upstream tool",
@@ -97,7 +97,7 @@ pub fn call_tool() -> Tool {
     )
 }
 
-pub async fn search(call: &Call<'_>) -> Result<CallToolResult> {
+pub(super) async fn search(call: &Call<'_>) -> Result<CallToolResult> {
     let arguments: SearchArguments = call.arguments()?;
     let limit = arguments.limit.unwrap_or(10);
     let found = call.mcp.engine.search_tools(&call.caller, &arguments.query, limit).await?;
@@ -124,7 +124,7 @@ pub async fn search(call: &Call<'_>) -> Result<CallToolResult> {
     Ok(answered(&answer, text))
 }
 
-pub async fn call(call: &Call<'_>) -> Result<CallToolResponse> {
+pub(super) async fn call(call: &Call<'_>) -> Result<CallToolResponse> {
     let arguments: CallArguments = call.arguments()?;
     if arguments.agent.is_some() && arguments.session_id.is_some() {
         return Err(Error::invalid("agent", "not allowed with sessionId"));
