@@ -61,6 +61,10 @@ pub enum Class {
     But,
     /// "all".
     All,
+    /// Leaves out what follows: "except".
+    Except,
+    /// What follows is taken one by one: "each", "per".
+    Each,
 
     // --- references
     /// "it".
@@ -170,6 +174,10 @@ pub enum Class {
     Relates,
     /// "last", "latest" before a number: the newest ones.
     Latest,
+    /// An order by time, the newest first.
+    Newest,
+    /// In the name of a field: when something was done.
+    FieldTime,
     /// Arithmetic in words: "plus".
     Plus,
     /// "minus".
@@ -285,6 +293,10 @@ pub enum Say {
     NoneMatch,
     /// A number: `{count}`, `{kinds}`, `{filters}`.
     Counted,
+    /// The newest of a list: `{count}`, `{all}`, `{kinds}`, `{filters}`.
+    NewestOf,
+    /// Numbers by group: `{kinds}`, `{group}`, `{filters}`.
+    CountedBy,
     /// Nothing matches; lists what can be done: `{what}`.
     Lost,
     /// A missing value: `{what}`.

@@ -133,6 +133,20 @@ impl Language {
         spelt.or_else(|| word.parse().ok().filter(|number| (1..=100).contains(number)))
     }
 
+    pub fn plural(&self, word: &str) -> String {
+        let before = |ending: &str| word.strip_suffix(ending)?.chars().next_back();
+        // "days", but "activities".
+        let fits = |(many, one): &&(String, String)| {
+            let vowel = |c: char| "aeiou".contains(c);
+            many != one && !one.is_empty() && before(one).is_some_and(|c| !vowel(c) || one != "y")
+        };
+        match self.plurals.iter().find(fits) {
+            Some((many, one)) => format!("{}{many}", &word[..word.len() - one.len()]),
+            None if word.ends_with(['s', 'z']) => format!("{word}es"),
+            None => format!("{word}s"),
+        }
+    }
+
     pub fn singular(&self, word: &str) -> String {
         let rule = self.plurals.iter().find(|(ending, _)| word.ends_with(ending.as_str()));
         match rule {

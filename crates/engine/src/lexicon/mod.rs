@@ -158,6 +158,11 @@ pub fn asks_back(said: &str, in_talk: bool) -> AsksBack {
     }
 }
 
+/// A word of a tool's name in the plural.
+pub fn plural(word: &str) -> String {
+    english().plural(word)
+}
+
 /// Whether a program's message says that something does not exist.
 pub fn says_none(text: &str) -> bool {
     let words: Vec<String> =

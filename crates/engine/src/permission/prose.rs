@@ -161,9 +161,14 @@ impl Reading<'_> {
 
     /// Whether an object follows, as far as one word tells.
     fn has_object(&self, at: usize) -> bool {
-        self.word(at + 1).is_some_and(|next| {
-            self.words.is("determiners", next) || next.starts_with(|c: char| c.is_ascii_digit())
-        })
+        // "changes that are staged": what they are, not what is changed.
+        let is = ["be", "perfect", "modals"];
+        let relative = self.word(at + 1) == Some("that")
+            && self.word(at + 2).is_some_and(|word| is.iter().any(|c| self.words.is(c, word)));
+        !relative
+            && self.word(at + 1).is_some_and(|next| {
+                self.words.is("determiners", next) || next.starts_with(|c: char| c.is_ascii_digit())
+            })
     }
 
     /// Whether the next word could be an object: there is one, and it is neither a preposition nor a word that
@@ -226,6 +231,7 @@ impl Reading<'_> {
                     }
                 }
             }
+            Form::Third if self.is_listed(at) => false,
             Form::Third if !verb.noun => true,
             Form::Third => {
                 let starts = before.is_none() || joined;
@@ -241,6 +247,24 @@ impl Reading<'_> {
             }
             Form::Past => verb.strong && self.is_passive(at),
         }
+    }
+
+    /// "Lists calls, emails and meetings": one of the things that are read, of which the last one ends the sentence.
+    fn is_listed(&self, at: usize) -> bool {
+        let plain = |at: usize| {
+            self.word(at).is_some_and(|word| {
+                let small = ["determiners", "prepositions", "conjunctions", "adverbs"];
+                self.words.verb(word).is_none() && !small.iter().any(|c| self.words.is(c, word))
+            })
+        };
+        let reads = self.word(0).is_some_and(|first| self.words.reads(first));
+        let message = self.word(at).is_some_and(|word| self.words.is("messages", word));
+        let enumerated = at.checked_sub(1).and_then(|at| self.sentence.get(at))
+            == Some(&Token::Comma)
+            && at >= 2
+            && plain(at - 2);
+        let goes_on = matches!(self.word(at + 1), Some("and" | "or")) && plain(at + 2);
+        reads && message && enumerated && goes_on && at + 3 == self.sentence.len()
     }
 
     /// "The originals are deleted", but not "items that are deleted" or "whether it is deleted".

@@ -40,6 +40,12 @@ fn sentences_that_change_something_are_told() {
         "Returns the entry and then takes it out of the register for good.",
         "Usuwa konto klienta i zwraca jego numer.",
         "Διαγράφει",
+        "Lists devices and then emails them to the vendor.",
+        "Lists contacts, emails and deletes them.",
+        "Lists contacts, emails and meetings, then emails everyone.",
+        "Lists the contacts, emails and archives the report.",
+        "Lists contacts, emails and texts everyone",
+        "Shows the list and changes that list.",
     ]
     .into_iter()
     .filter(|text| against(text, "tool").is_none());
@@ -97,6 +103,8 @@ fn sentences_that_read_are_not() {
         "Read the complete contents of a file from the file system as text. Handles various text encodings and \
          provides detailed error messages if the file cannot be read. Only works within allowed directories.",
         "Searches tickets that were closed, cancelled or merged.",
+        "List logged calls, emails and meetings.",
+        "Shows changes that are staged for commit",
     ]
     .into_iter()
     .filter_map(|text| Some((text, against(text, "get_user")?)));

@@ -162,7 +162,8 @@ impl English {
         for act in all("acts") {
             verbs.entry(act).or_insert(Verb { form: Form::Base, noun: true, strong: false });
         }
-        const CLASSES: [&str; 19] = [
+        const CLASSES: [&str; 20] = [
+            "messages",
             "reading",
             "about",
             "determiners",

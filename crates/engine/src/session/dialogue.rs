@@ -134,6 +134,9 @@ pub struct Query {
     pub fields: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub terms: Vec<Term>,
+    /// How many of the newest; 0 for all of them, the newest first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newest: Option<usize>,
     /// The tool, if one was chosen, and the arguments filled so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<(ToolName, Map<String, Value>)>,

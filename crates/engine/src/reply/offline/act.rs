@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::ask::Ask;
+use super::ask::{Ask, Follow};
 use super::fit::{is_choice, said_words, takes_value};
 use super::offer::{Means, Offer, Slot};
 use super::read::{Part, Role};
@@ -143,7 +143,9 @@ impl Scene<'_> {
 
     /// "Which branches are there?" leaves nothing out: a parameter that can be "all" is.
     fn take_all(&self, offer: &Offer, ask: &Ask, arguments: &mut Map<String, Value>) {
-        let lists = ask.verb.map_or(ask.questions, |(family, _)| family == Family::List);
+        let continues = ask.follows == Some(Follow::Continues);
+        let asks = ask.questions || continues;
+        let lists = ask.verb.map_or(asks, |(family, _)| family == Family::List);
         let english = lexicon::english();
         let open: Vec<&Slot> = offer.slots.iter().filter(|slot| slot.shape.required).collect();
         for slot in open.into_iter().filter(|_| lists && offer.reads) {
@@ -228,16 +230,27 @@ impl Scene<'_> {
                 if with.is_empty() { String::new() } else { format!(" ({})", with.join(", ")) };
             let kinds = wording::subject(&tool.name);
             said.text = self.say(Say::NoneMatch, &[("kinds", &kinds), ("filters", &filters)]);
-            // A question that was turned into a search is not answered by finding nothing.
-            let sought = |part: &Part| matches!(part.role, Role::Verb(_) | Role::Command);
-            let guessed = arguments.values().any(|v| v.as_str().is_some_and(|t| t.contains(' ')));
-            if searches && guessed && !self.parts.iter().any(sought) {
+            // What was turned into a search is not answered by finding nothing.
+            if searches && !self.is_sought(offer) {
                 said.unanswered = Some("not_understood");
             }
         }
         said.dialogue.open = None;
         said.dialogue.speak(Spoken { turn: 0, query, shown, count: None });
         Ok(said)
+    }
+
+    /// Whether the message asks for a search, or names what the tool lists, or goes on with its last call.
+    fn is_sought(&self, offer: &Offer) -> bool {
+        let sought = |part: &Part| {
+            matches!(part.role, Role::Verb(Family::Find | Family::List) | Role::Command)
+        };
+        let said = said_words(self.parts);
+        let again = self.dialogue.spoken.first().and_then(|spoken| spoken.query.call.as_ref());
+        self.parts.iter().any(sought)
+            || offer.nouns().any(|noun| said.contains(noun))
+            || again.is_some_and(|(tool, _)| *tool == offer.tool.tool)
+            || self.dialogue.open.as_ref().is_some_and(|open| open.calls(&offer.tool.tool))
     }
 
     /// The question for a missing parameter.

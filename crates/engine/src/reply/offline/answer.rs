@@ -44,6 +44,8 @@ impl Scene<'_> {
             || ask.details
             || ask.follows.is_some()
             || ask.of_shown
+            // "how big is budget.csv?"
+            || !ask.fields.is_empty() && !ask.phrases.is_empty()
             || ask.kinds.iter().any(|kind| kind.many || !matches!(open.missing, Missing::Slot(_)));
         if anew {
             return Ok(None);

@@ -2,6 +2,8 @@
 //!
 //! Nothing is looked up here; a phrase is words and their context.
 
+mod marks;
+
 use super::read::{Part, Role};
 use super::scene::Scene;
 use crate::entity::token::Gap;
@@ -36,6 +38,12 @@ pub(super) struct Ask {
     pub who: bool,
     /// Asks for a time.
     pub when: bool,
+    /// "they have": belongs to who was spoken of.
+    pub they: bool,
+    /// It says that the previous message was misunderstood.
+    pub corrects: bool,
+    /// "the latest 3 changes": how many of the newest; 0 for all.
+    pub newest: Option<usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -43,6 +51,10 @@ pub(super) struct KindWord {
     pub kind: Kind,
     pub many: bool,
     pub narrower: Option<String>,
+    /// "except the servers".
+    pub negated: bool,
+    /// The class of the word before it, where that says which ones: "each", "other", "all".
+    pub after: Option<Class>,
     pub at: usize,
 }
 
@@ -91,9 +103,12 @@ impl Scene<'_> {
         let mut ask = Ask::default();
         let mut placed = None;
         let mut negated = false;
+        // What is excepted may be several things: "except servers and firewalls".
+        let mut excepts = false;
+        let goes_on = |at: usize| parts.get(at + 1).is_some_and(|next| next.is(Class::And));
         for (at, part) in parts.iter().enumerate() {
             if part.gap == Gap::Stop && at > 0 {
-                (placed, negated) = (None, false);
+                (placed, negated, excepts) = (None, false, false);
             }
             match &part.role {
                 Role::Filler if self.is_choice_of(parts, at) => {
@@ -103,13 +118,16 @@ impl Scene<'_> {
                     ask.phrases.push(phrase);
                 }
                 Role::Filler | Role::Command => continue,
-                Role::Verb(family) => ask.verb = Some((*family, at)),
-                Role::Kind { kind, many, narrower } => ask.kinds.push(KindWord {
-                    kind: kind.clone(),
-                    many: *many,
-                    narrower: narrower.clone(),
-                    at,
-                }),
+                Role::Verb(family) => {
+                    ask.verb = Some((*family, at));
+                    ask.counts |= self.language.is(Class::Count, &part.lower);
+                }
+                Role::Kind { kind, many, narrower } => {
+                    let (kind, many, narrower) = (kind.clone(), *many, narrower.clone());
+                    let after = self.quantifier(parts, at);
+                    ask.kinds.push(KindWord { kind, many, narrower, negated, after, at });
+                    negated &= excepts && goes_on(at);
+                }
                 Role::Pointer { number, kinds, is_possessive } => {
                     let (number, kinds) = (*number, kinds.clone());
                     ask.of_shown |= matches!(number, Number::Many | Number::Both);
@@ -130,6 +148,7 @@ impl Scene<'_> {
                             placed = Some(*class);
                             ask.placed |= *class == Class::In;
                         }
+                        Class::Except => (placed, negated, excepts) = (None, true, true),
                         Class::SameFor => placed = Some(Class::Of),
                         Class::Not => negated = true,
                         Class::And | Class::Relates | Class::Called => {}
@@ -142,17 +161,19 @@ impl Scene<'_> {
                     (phrase.placed, phrase.negated) = (placed, negated);
                     ask.phrases.push(phrase);
                     // What follows "and" is located like what precedes it.
-                    let goes_on = parts.get(at + 1).is_some_and(|next| next.is(Class::And));
-                    if !goes_on {
+                    if !goes_on(at) {
                         placed = None;
                     }
-                    negated = false;
+                    negated &= excepts && goes_on(at);
                 }
             }
         }
         // "how many is that?": of what was shown.
-        let last = parts.last().filter(|part| part.role == Role::Filler);
-        ask.of_shown |= ask.counts && last.is_some_and(|p| self.language.is(Class::This, &p.lower));
+        let mut last = parts.iter().rev().take_while(|part| part.role == Role::Filler);
+        ask.of_shown |= ask.counts && last.any(|p| self.language.is(Class::This, &p.lower));
+        ask.they = self.says_they(parts);
+        self.take_newest(&mut ask, parts);
+        self.own_kinds(&mut ask, parts);
         self.join_fields(&mut ask, parts);
         self.give_kinds(&mut ask, parts);
         self.take_fields(&mut ask, parts);

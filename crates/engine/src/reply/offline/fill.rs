@@ -195,6 +195,20 @@ impl Filling<'_, '_> {
         Query { want: Want::Show, terms: vec![term], ..Query::default() }
     }
 
+    /// Which of several things is meant; if nothing else was said, the choice completes the call.
+    fn which(&self, slot: &Slot, text: &str, things: Vec<Thing>) -> Said {
+        let mut said = self.scene.several(self.query(text), 0, text, things);
+        let alone = self.ask.phrases.len() == 1 && self.ask.pointers.is_empty();
+        if let Some(open) = said.dialogue.open.as_mut().filter(|_| alone) {
+            open.query.want = Want::Act(self.offer.family.unwrap_or(lexicon::Family::Change));
+            open.query.kind.clone_from(&self.offer.kind);
+            open.query.call = Some((self.offer.tool.tool.clone(), self.arguments.clone()));
+            open.query.terms.clear();
+            open.missing = crate::session::dialogue::Missing::Slot(slot.path());
+        }
+        said
+    }
+
     /// The start of the text after a colon: "append insight: berth 4 is full".
     pub(super) fn colon(&self) -> Option<usize> {
         let at = self.scene.message.find(": ")?;
@@ -235,7 +249,8 @@ impl Filling<'_, '_> {
             if literal == Literal::Path {
                 self.is_vouched_for &= self.scene.is_folder_named(&phrase.text);
             }
-            self.set(&slot, slot.searched(&self.offer.described, &phrase.text).into());
+            let text = self.in_target(phrase).unwrap_or_else(|| phrase.text.clone());
+            self.set(&slot, slot.searched(&self.offer.described, &text).into());
             return Ok(Ok(true));
         }
         if let Some(slot) = self.named_slot(phrase) {
@@ -243,8 +258,7 @@ impl Filling<'_, '_> {
         }
         // "priority urgent": the parameter and its value.
         if let Some((first, rest)) = phrase.text.split_once(' ')
-            && let Some(slot) =
-                self.offer.slots.iter().find(|slot| slot.words == [first.to_lowercase()])
+            && let Some(slot) = self.offer.slots.iter().find(|slot| self.is_called(slot, first))
             && self.is_free(slot)
             && !rest.trim().is_empty()
         {
@@ -271,6 +285,14 @@ impl Filling<'_, '_> {
             }
             None => Ok(Ok(false)),
         }
+    }
+
+    /// Whether a word names a parameter: "type" the entity type of an entity.
+    fn is_called(&self, slot: &Slot, word: &str) -> bool {
+        let kind = self.offer.kind.as_ref().map(|kind| words_of_identifier(kind.as_str()));
+        let own = |part: &String| kind.as_ref().is_some_and(|kind| kind.contains(part));
+        let word = word.to_lowercase();
+        slot.words.split_last().is_some_and(|(last, rest)| *last == word && rest.iter().all(own))
     }
 
     /// Assigns a phrase to a parameter: as the thing it names, as a choice, as text.
@@ -307,14 +329,7 @@ impl Filling<'_, '_> {
                         return Ok(Ok(true));
                     }
                 }
-                Found::Several(things) => {
-                    return Ok(Err(Box::new(self.scene.several(
-                        self.query(text),
-                        0,
-                        text,
-                        things,
-                    ))));
-                }
+                Found::Several(things) => return Ok(Err(Box::new(self.which(slot, text, things)))),
                 Found::Near(things) => {
                     return Ok(Err(Box::new(self.scene.did_you_mean(
                         self.query(text),

@@ -87,10 +87,27 @@ impl Scene<'_> {
         Ok(match self.best(found.fitting, &ordered, placed) {
             Found::None => match near(text, found.others) {
                 Found::None if found.unread => Found::Unknown,
+                Found::None => near(text, self.places(&ordered, placed)?),
                 found => found,
             },
             found => found,
         })
+    }
+
+    /// All places of the likeliest kind, in which a misspelt one may be: a search finds only what is spelt right.
+    fn places(&self, kinds: &[Kind], placed: Option<Class>) -> Flow<Vec<Thing>> {
+        let bonus = |kind: &&Kind| self.known(kind).map_or(0.0, |known| known.bonus);
+        let is_place = |kind: &&Kind| self.known(kind).is_some_and(|known| known.place);
+        let places = kinds.iter().filter(|_| placed == Some(Class::In)).filter(is_place);
+        let kind = places.max_by(|one, two| bonus(one).total_cmp(&bonus(two)));
+        let Some((kind, list)) = kind.and_then(|kind| Some((kind, self.list_of(kind)?))) else {
+            return Ok(Vec::new());
+        };
+        let table = self.table(list, &list.fixed, false)?.unwrap_or_default();
+        let thing = |(at, row): &(RowAt, Value)| {
+            Some(Thing { row: Some(*at), ..rows::thing(row, kind, self.known(kind))? })
+        };
+        Ok(table.rows.iter().filter_map(thing).collect())
     }
 
     /// Things that were shown, latest first.
@@ -258,11 +275,21 @@ impl Looked {
             .into_iter()
             .chain(further)
             .filter_map(|name| rows::fit(&name, text));
-        match fits.max().or(exact_id.then_some(Fit::Exact)) {
+        // "rack 1" may be the one with that id, or one that is called so.
+        let numbered = exact_id || rows::ends_with_number(&thing.label, text);
+        match fits.max().or(numbered.then_some(Fit::Part)) {
             Some(fit) => self.fitting.push((fit, thing)),
             None => self.others.push(thing),
         }
     }
+}
+
+/// Whether every word of a text is a whole word of a thing's name.
+pub(super) fn is_named(thing: &Thing, text: &str) -> bool {
+    let keys = thing.keys.values().map(rows::scalar);
+    let own: Vec<String> =
+        keys.chain([thing.label.clone()]).flat_map(|n| rows::parts(&n)).collect();
+    rows::parts(text).iter().all(|word| own.contains(word))
 }
 
 /// A thing of which only the name is known.

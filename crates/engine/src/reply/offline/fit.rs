@@ -4,11 +4,12 @@
 
 use std::collections::BTreeSet;
 
-use super::ask::{Ask, Phrase};
+use super::ask::{Ask, Follow, Phrase};
 use super::narrow::can;
 use super::offer::{Means, Offer, Slot};
 use super::read::{Literal, Part, Role};
 use super::scene::Scene;
+use super::serve::looks_named;
 use crate::lexicon::{self, Class, Family};
 use crate::search::words::stems;
 use crate::weights;
@@ -43,8 +44,9 @@ impl Scene<'_> {
         }
         // "what files are in /srv": several things are asked for.
         let verb = ask.verb.filter(|_| !sums);
+        let continues = ask.follows == Some(Follow::Continues) && ask.phrases.is_empty();
         let listing = verb.is_none()
-            && ask.questions
+            && (ask.questions || continues)
             && ask.fields.is_empty()
             && (ask.placed && ask.phrases.iter().all(|phrase| phrase.is_literal)
                 || has_plural(ask, parts));
@@ -65,11 +67,15 @@ impl Scene<'_> {
                         let new = |p: &Phrase| p.is_quoted && p.kind.as_ref() == Some(kind);
                         ask.kinds.iter().any(|w| w.kind == *kind) || ask.phrases.iter().any(new)
                     });
+                let made = made || makes_one(offer, ask, parts);
                 let fits = if family.reads() { offer.reads } else { exact || can(offer, family) };
                 if !fits {
                     return None;
                 }
                 match offer.family {
+                    _ if makes_one(offer, ask, parts) => {
+                        weights::TOOL_VERB_EXACT + weights::TOOL_NOUN
+                    }
                     _ if slot || exact => weights::TOOL_VERB_EXACT,
                     Some(own) if own == family || made => weights::TOOL_VERB,
                     Some(own) if own.reads() && family.reads() => weights::TOOL_VERB_OTHER,
@@ -134,6 +140,7 @@ impl Scene<'_> {
         if hits == 0 && !leads && ask.follows.is_some() && ask.phrases.iter().all(place) {
             return None;
         }
+        let sets = sets_field(offer, ask, &said);
         if hits == 0 && !named_kind && !(focused && points) && literals == 0 && !leads {
             let slot = ask.verb.is_some_and(|(_, at)| {
                 offer
@@ -141,14 +148,21 @@ impl Scene<'_> {
                     .iter()
                     .any(|slot| slot.words.iter().any(|word| *word == parts[at].lower))
             });
-            if !slot && score < weights::TOOL_VERB_EXACT {
+            if !slot && !sets && score < weights::TOOL_VERB_EXACT {
                 return None;
             }
         }
         // What is made, changed or removed is said, or it is not meant.
         let changes = verb.is_some_and(|(family, _)| !family.reads());
-        if changes && hits == 0 && !named_kind && !focused && !nouns.is_empty() {
-            score -= weights::TOOL_NOUN;
+        if changes && hits == 0 && !named_kind && !focused && !sets && !nouns.is_empty() {
+            let done = |verb: &str| stems(verb).iter().all(|stem| offer.described.contains(stem));
+            let does = verb.is_some_and(|(_, at)| {
+                offer.is_done_by(&parts[at].lower) || done(&parts[at].lower)
+            });
+            if !does {
+                return None;
+            }
+            score -= if self.is_only(ask, parts) { 0.0 } else { weights::TOOL_NOUN };
         }
         score += hits as f32 * weights::TOOL_NOUN;
         score -= (nouns.len() - hits) as f32 * weights::TOOL_NOUN_UNSAID;
@@ -176,6 +190,15 @@ impl Scene<'_> {
         Some(score - open as f32 * weights::TOOL_NOUN)
     }
 
+    /// "Delete Marta": one tool does that, and it is done to what is named.
+    fn is_only(&self, ask: &Ask, parts: &[Part]) -> bool {
+        let does =
+            |offer: &&Offer| ask.verb.is_some_and(|(_, at)| offer.is_done_by(&parts[at].lower));
+        let named = |phrase: &Phrase| looks_named(phrase) && !phrase.is_literal;
+        let [phrase] = ask.phrases.as_slice() else { return false };
+        named(phrase) && ask.kinds.is_empty() && self.offers.iter().filter(does).count() == 1
+    }
+
     /// How many values that are known by their look the tool takes; `None` where it does not take one.
     fn literals(&self, offer: &Offer, ask: &Ask, parts: &[Part]) -> Option<usize> {
         let mut taken = 0;
@@ -183,7 +206,11 @@ impl Scene<'_> {
         for phrase in ask.phrases.iter().filter(|phrase| phrase.is_literal) {
             let Role::Literal(literal) = parts.get(phrase.at)?.role else { continue };
             let free = |slot: &&Slot| slot.shape.many || !used.contains(&slot.path());
-            let takes = |slot: &&Slot| takes_literal(offer, slot, literal);
+            // A file is not the folder that every tool of a server works in.
+            let file = literal == Literal::Path && has_ending(&phrase.text);
+            let takes = |slot: &&Slot| {
+                takes_literal(offer, slot, literal) && !(file && self.is_context(offer, slot))
+            };
             let slot = offer.slots.iter().filter(takes).find(free)?;
             used.push(slot.path());
             taken += 1;
@@ -192,13 +219,42 @@ impl Scene<'_> {
     }
 }
 
+/// "Add an entity Petrel": what has no name yet is made.
+fn makes_one(offer: &Offer, ask: &Ask, parts: &[Part]) -> bool {
+    let english = lexicon::english();
+    let adds = matches!(ask.verb, Some((Family::Add | Family::Create, _)));
+    let new = |at: usize| {
+        let before = at.checked_sub(1).map(|at| parts[at].lower.as_str());
+        let own =
+            matches!(&parts[at].role, Role::Kind { kind, .. } if offer.kind.as_ref() == Some(kind));
+        own && before.is_some_and(|word| english.is(Class::A, word))
+    };
+    adds && offer.family == Some(Family::Create) && (0..parts.len()).any(new)
+}
+
+/// "Set the amount of Crew app to 25k": a parameter of the tool, the thing that has it, and its new value.
+fn sets_field(offer: &Offer, ask: &Ask, said: &BTreeSet<String>) -> bool {
+    let changes = matches!(ask.verb, Some((Family::Change, _)));
+    let own = offer.own_slots().any(|slot| slot.shape.required);
+    let said = |slot: &Slot| {
+        !matches!(slot.means, Means::Own(_)) && slot.words.iter().all(|word| said.contains(word))
+    };
+    let placed = |class: Class| ask.phrases.iter().any(|phrase| phrase.placed == Some(class));
+    changes && own && offer.slots.iter().any(said) && placed(Class::Of) && placed(Class::To)
+}
+
 /// Whether a message names a file: the last part of a path has an ending.
 fn has_file(ask: &Ask) -> bool {
-    let ends = |phrase: &Phrase| {
-        let name = phrase.text.rsplit(['/', '\\']).next().unwrap_or_default();
-        name.trim_start_matches('.').contains('.')
-    };
-    ask.phrases.iter().any(|phrase| phrase.is_literal && phrase.text.contains('/') && ends(phrase))
+    ask.phrases.iter().any(|phrase| phrase.is_literal && has_ending(&phrase.text))
+}
+
+/// Whether a path is one of a file: its last part has an ending.
+pub(super) fn has_ending(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let ending = name.trim_start_matches('.').rsplit_once('.').map(|(_, ending)| ending);
+    ending.is_some_and(|ending| {
+        ending.contains(char::is_alphabetic) && ending.chars().all(char::is_alphanumeric)
+    })
 }
 
 /// Whether a word is in the name of a tool or of one of its parameters, in the singular.

@@ -3,7 +3,7 @@
 //!
 //! - [`read`] and [`ask`]: the role of each word, and what the message asks for
 //! - [`offer`] and [`schema`]: what the tools can do, and their parameters
-//! - [`plan`], [`serve`], [`narrow`], [`find`], [`point`], [`run`]: questions about things
+//! - [`plan`], [`serve`], [`kinds`], [`each`], [`narrow`], [`find`], [`point`], [`run`]: questions about things
 //! - [`act`], [`act_again`], [`fit`], [`sum`]: all other tool calls
 //! - [`among`]: filters the last result by a value
 //! - [`called`], [`naming`], [`paths`], [`spelling`], [`zones`]: the words of tool names, values from the conversation,
@@ -23,9 +23,11 @@ mod answer;
 mod ask;
 mod back;
 mod called;
+mod each;
 mod fill;
 mod find;
 mod fit;
+mod kinds;
 mod means;
 mod named;
 mod naming;
@@ -120,6 +122,9 @@ pub async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
             } else if lost {
                 let each = requests::distributed(&planner.parts);
                 pieces = each.into_iter().map(Piece::Parts).collect();
+                if pieces.is_empty() {
+                    pieces = requests::by_kinds(&planner.parts);
+                }
             }
             if !pieces.is_empty() {
                 match answer_each(&asked, &mut answer, &pieces).await {

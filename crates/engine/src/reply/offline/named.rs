@@ -105,8 +105,17 @@ impl Scene<'_> {
 
     /// The contents of a named thing.
     pub(super) fn contents_named(&self, ask: &Ask, phrase: &Phrase) -> Flow<Option<Said>> {
-        let query = self.provisional_query(ask, &phrase.text);
-        match self.thing_named(phrase)? {
+        let mut query = self.provisional_query(ask, &phrase.text);
+        let found = self.thing_named(phrase)?;
+        // Which one is meant is asked for what is in it.
+        if let Found::Several(things) | Found::Near(things) = &found
+            && same_kind(things)
+            && let Some(kind) = things.first().and_then(|thing| self.kind_inside(thing))
+        {
+            let want = if ask.counts { Want::Count } else { Want::List };
+            query = Query { want, kind: Some(kind), terms: query.terms, ..Query::default() };
+        }
+        match found {
             Found::One(thing) => self.contents(ask, &thing),
             Found::Unknown | Found::None if phrase.kind.is_none() && !looks_named(phrase) => {
                 Ok(None)
@@ -115,8 +124,8 @@ impl Scene<'_> {
         }
     }
 
-    /// The things located in a thing.
-    pub(super) fn contents(&self, ask: &Ask, thing: &Thing) -> Flow<Option<Said>> {
+    /// The kind of what is in such a thing, most of all.
+    fn kind_inside(&self, thing: &Thing) -> Option<Kind> {
         let mut inside: Vec<&Kind> = self
             .offers
             .iter()
@@ -126,12 +135,16 @@ impl Scene<'_> {
             .collect();
         let bonus = |kind: &&Kind| self.known(kind).map_or(0.0, |known| known.bonus);
         inside.sort_by(|one, two| bonus(two).total_cmp(&bonus(one)));
-        let Some(kind) = inside.first() else { return Ok(None) };
+        inside.first().map(|kind| (*kind).clone())
+    }
+
+    /// The things located in a thing.
+    pub(super) fn contents(&self, ask: &Ask, thing: &Thing) -> Flow<Option<Said>> {
+        let Some(kind) = self.kind_inside(thing) else { return Ok(None) };
         let want = if ask.counts { Want::Count } else { Want::List };
         let term =
             Term { text: thing.label.clone(), what: What::Thing(thing.clone()), negated: false };
-        let kind = Some((*kind).clone());
-        self.run(Query { want, kind, terms: vec![term], ..Query::default() }).map(Some)
+        self.run(Query { want, kind: Some(kind), terms: vec![term], ..Query::default() }).map(Some)
     }
 
     /// The thing that a phrase names, of any kind.

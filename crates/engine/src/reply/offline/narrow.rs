@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::ask::Phrase;
-use super::find::{Found, bare, narrowing_kinds};
+use super::find::{Found, bare, is_named, narrowing_kinds};
 use super::offer::{Means, Offer, Slot, is_literal};
 use super::scene::{Flow, Scene};
 use super::schema::{Form, put};
@@ -23,6 +23,8 @@ pub(super) enum Narrowed {
     /// No match, but similar names.
     Near(String, Vec<Thing>),
     Missing(String, Vec<Kind>),
+    /// Not the name of anything that is asked for.
+    Unclear(String),
     /// The field is known, but the value is not one of its choices.
     NoChoice(Slot, String),
     /// The look-up failed.
@@ -57,6 +59,17 @@ impl Scene<'_> {
         {
             return narrowed;
         }
+        // "with 2 power supplies": a number is the name of something only where its kind is said.
+        let number = text.bytes().all(|byte| byte.is_ascii_digit());
+        if number && phrase.kind.is_none() && !phrase.is_quoted {
+            return Ok(Narrowed::Unclear(text.to_owned()));
+        }
+        // "except fra1-sw-02": one of the things that are listed is left out.
+        if let (true, Some(own)) = (phrase.negated, own)
+            && let Found::One(thing) = self.find(text, std::slice::from_ref(own), None)?
+        {
+            return Ok(Narrowed::Terms(vec![thing_term(thing)]));
+        }
         let mut kinds = narrowing_kinds(offer);
         if let Some(kind) = &phrase.kind {
             kinds.retain(|other| other != kind);
@@ -72,7 +85,7 @@ impl Scene<'_> {
                 || phrase.text.contains(|c: char| c.is_uppercase() || c.is_ascii_digit());
             let found = if several { self.find(text, &kinds, None)? } else { Found::None };
             return Ok(Narrowed::Terms(vec![match found {
-                Found::One(thing) => thing_term(thing),
+                Found::One(thing) if is_named(&thing, text) => thing_term(thing),
                 _ => self.word(phrase),
             }]));
         }
@@ -101,7 +114,15 @@ impl Scene<'_> {
             let (text, negated) = (text.clone(), phrase.negated);
             Narrowed::Terms(vec![Term { text, what: What::Thing(thing), negated }])
         };
-        Ok(match self.find(&phrase.text, kinds, phrase.placed)? {
+        let found = self.find(&phrase.text, kinds, phrase.placed)?;
+        // "with power": a part of a word names nothing, but a place may be shortened.
+        let cut = |thing: &Thing| {
+            phrase.kind.is_none()
+                && phrase.placed == Some(Class::With)
+                && !is_named(thing, &phrase.text)
+        };
+        Ok(match found {
+            Found::One(thing) if cut(&thing) => Narrowed::Unclear(text),
             Found::One(thing) => term(thing),
             Found::Several(things) => Narrowed::Several(text, things),
             Found::Near(things) => Narrowed::Near(text, things),

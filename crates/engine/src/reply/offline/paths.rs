@@ -3,6 +3,7 @@
 //!
 //! Invariant: such a value was an argument of an earlier call, or is a name that a listing of such a path showed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -13,7 +14,7 @@ use super::scene::Scene;
 use crate::entity::Number;
 use crate::lexicon::{self, Class};
 use crate::pack::{Kind, words_of_identifier};
-use crate::session::dialogue::Want;
+use crate::session::dialogue::{Thing, Want};
 use crate::session::record::{CallRecord, TurnRecord};
 use crate::tool::ToolDefinition;
 
@@ -29,11 +30,19 @@ pub(super) fn seen(recent: &[Arc<TurnRecord>]) -> Vec<(String, String)> {
 }
 
 fn named_in(call: &CallRecord) -> Vec<(String, String)> {
-    let given = call.arguments.as_object().into_iter().flat_map(|given| given.values());
-    let paths: Vec<&str> = given.filter_map(Value::as_str).filter(|t| t.starts_with('/')).collect();
-    let named = |path: &str| Some((path.rsplit_once('/')?.1.to_owned(), path.to_owned()));
-    let mut found: Vec<(String, String)> = paths.iter().filter_map(|path| named(path)).collect();
     let english = lexicon::english();
+    let given = call.arguments.as_object().into_iter().flatten();
+    let is_path = |key: &str, text: &str| {
+        let mut words = words_of_identifier(key).into_iter();
+        let named = words.any(|word| english.is(Class::SlotPath, &word));
+        text.starts_with('/') || named && !text.contains(char::is_whitespace)
+    };
+    let texts = given.filter_map(|(key, value)| Some((key, value.as_str()?)));
+    let paths = texts.filter(|(key, text)| is_path(key, text)).map(|(_, text)| text);
+    let paths: Vec<&str> = paths.collect();
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let mut found: Vec<(String, String)> =
+        paths.iter().map(|path| (name(path), (*path).to_owned())).collect();
     let words = words_of_identifier(&call.tool.name);
     if let ([folder], Some(output), true) =
         (paths.as_slice(), &call.output, words.iter().any(|word| english.is(Class::Folder, word)))
@@ -53,6 +62,16 @@ fn named_in(call: &CallRecord) -> Vec<(String, String)> {
         found.extend(names.map(|name| (name.to_owned(), format!("{folder}/{name}"))));
     }
     found
+}
+
+/// The words of the tools that take paths, in the singular.
+pub(super) fn words(offers: &[Offer]) -> BTreeSet<String> {
+    let takes = |offer: &&Offer| offer.slots.iter().any(|slot| slot.means == Means::Path);
+    let words = offers.iter().filter(takes).flat_map(|offer| {
+        let slots = offer.slots.iter().flat_map(|slot| &slot.words);
+        offer.words.iter().chain(slots).cloned()
+    });
+    words.collect()
 }
 
 /// Whether a path begins at the root or says where it begins.
@@ -125,7 +144,11 @@ impl Scene<'_> {
                     };
                     let known = known.or_else(|| self.files.iter().find(called));
                     let known = known.or_else(|| self.files.iter().find(short));
-                    part.text = known.map_or(part.text, |(_, path)| path.clone());
+                    // "the notes folder", which nothing has shown: its name.
+                    let last = part.text.split_whitespace().next_back().unwrap_or_default();
+                    let folder = lexicon::english().is(Class::Folder, &last.to_lowercase());
+                    let said = if folder { first.to_owned() } else { part.text.clone() };
+                    part.text = known.map_or(said, |(_, path)| path.clone());
                 }
                 Role::Literal(Literal::Zone) => {
                     let zone = super::zones::zone_of(&part.text).map(str::to_owned);
@@ -140,15 +163,24 @@ impl Scene<'_> {
                     }
                 }
                 // "the last 2 commits", where nothing was listed: a number.
-                Role::Pointer { number: Number::Counted { count, .. }, .. }
-                    if self.listed().is_empty() && self.says_number(&part.lower, *count) =>
+                Role::Pointer { number: Number::Counted { count, .. }, kinds, .. }
+                    if !self.lists_any(kinds.as_deref())
+                        && self.says_number(&part.lower, *count) =>
                 {
-                    let count = *count;
+                    let (count, kind) =
+                        (*count, kinds.as_ref().and_then(|kinds| kinds.first().cloned()));
                     let words: Vec<String> =
                         part.lower.split_whitespace().map(str::to_owned).collect();
-                    for word in words {
+                    let last = words.len().saturating_sub(1);
+                    for (at, word) in words.into_iter().enumerate() {
                         let is_number = self.says_number(&word, count);
-                        let role = if is_number { Role::Number } else { Role::Filler };
+                        let role = match &kind {
+                            _ if is_number => Role::Number,
+                            Some(kind) if at == last => {
+                                Role::Kind { kind: kind.clone(), many: true, narrower: None }
+                            }
+                            _ => Role::Filler,
+                        };
                         let lower = if is_number { count.to_string() } else { word };
                         let text = if is_number { lower.clone() } else { part.text.clone() };
                         completed.push(Part { role, lower, text, ..part.clone() });
@@ -160,6 +192,12 @@ impl Scene<'_> {
             completed.push(part);
         }
         completed
+    }
+
+    /// Whether things of one of these kinds were listed.
+    fn lists_any(&self, kinds: Option<&[Kind]>) -> bool {
+        let fits = |thing: &Thing| kinds.is_none_or(|kinds| kinds.contains(&thing.kind));
+        self.listed().iter().any(fits)
     }
 
     /// Whether one of the words is a number, in digits or letters.

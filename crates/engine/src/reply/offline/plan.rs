@@ -35,6 +35,7 @@ impl Scene<'_> {
         if corrects {
             parts.retain(|part| !is_correcting(part));
             ask = self.ask(&parts);
+            ask.corrects = true;
             if let Some(said) = self.chosen_again(&ask, &parts)? {
                 return Ok(said);
             }

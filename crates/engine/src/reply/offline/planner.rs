@@ -9,7 +9,7 @@ use super::scene::{Said, Scene, Step};
 use super::{CALLS_MAX, call, first_message, paths, server, social, unavailable};
 use crate::entity::{Noticed, Span};
 use crate::lexicon::{self, Language, Say};
-use crate::pack::Kind;
+use crate::pack::{Kind, PackSet};
 use crate::session::dialogue::Dialogue;
 use crate::session::pending::AwaitedCall;
 use crate::session::record::CallRecord;
@@ -82,6 +82,8 @@ impl Planner {
             sums: offers.iter().any(Offer::takes_sum),
             zones: offers.iter().any(Offer::takes_zone),
             files: &files,
+            path_words: paths::words(&offers),
+            kind_words: kind_words(&offers, packs),
         };
         let before = || asked.session.head.dialogue.as_deref().cloned().unwrap_or_default();
         let dialogue = dialogue.unwrap_or_else(before);
@@ -170,4 +172,19 @@ impl Planner {
             step => step,
         }
     }
+}
+
+/// The words for what can be listed, in the singular and the plural.
+fn kind_words(offers: &[Offer], packs: &PackSet) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for kind in offers.iter().filter(|offer| offer.lists()).filter_map(|offer| offer.kind.as_ref())
+    {
+        match packs.entity_type(kind) {
+            Some(known) => words.extend(known.cues.iter().map(|cue| cue.text.clone())),
+            None => words.extend([kind.to_string(), lexicon::plural(kind.as_str())]),
+        }
+    }
+    words.sort();
+    words.dedup();
+    words
 }

@@ -47,6 +47,8 @@ impl Scene<'_> {
                 }
             }
             Number::Counted { from, count } => {
+                let listed: Vec<Thing> =
+                    listed.iter().filter(|thing| fits(thing)).cloned().collect();
                 let from = if from == 0 { listed.len().saturating_sub(count) } else { from - 1 };
                 match listed.get(from..from + count) {
                     Some(counted) if !counted.is_empty() => Meant::Things(counted.to_vec()),

@@ -7,6 +7,8 @@
 
 mod literal;
 
+use std::collections::BTreeSet;
+
 use super::spelling;
 use crate::entity::token::{Clitic, Gap, Setting, Token, tokens};
 use crate::entity::{How, Mention, Noticed, Number, Span};
@@ -72,7 +74,9 @@ impl Part {
 }
 
 /// Classes with a role of their own, in the order they are tried.
-const PARTS: [Class; 29] = [
+const PARTS: [Class; 31] = [
+    Class::Except,
+    Class::Each,
     Class::Meant,
     Class::Mean,
     Class::SameFor,
@@ -134,12 +138,20 @@ pub(super) struct Reader<'a> {
     pub zones: bool,
     /// Files that the conversation knows, with their paths.
     pub files: &'a [(String, String)],
+    /// The words for what can be listed.
+    pub kind_words: Vec<String>,
+    /// The words of the tools that take paths; none if no tool does.
+    pub path_words: BTreeSet<String>,
 }
 
 impl Reader<'_> {
     pub fn parts(&self) -> Vec<Part> {
         let (mut tokens, _) = tokens(self.message);
         spelling::mend(&mut tokens, self.language, &self.commands, |token| {
+            self.begins_something(token.span.start)
+                || self.kind_at([token.lower.as_str()].into_iter()).is_some()
+        });
+        spelling::mend_kinds(&mut tokens, self.language, &self.kind_words, |token| {
             self.begins_something(token.span.start)
                 || self.kind_at([token.lower.as_str()].into_iter()).is_some()
         });
@@ -186,6 +198,9 @@ impl Reader<'_> {
             return (1, Role::Literal(Literal::Path), start);
         }
         if let Some(words) = self.known_path(tokens, at, before) {
+            return (words, Role::Literal(Literal::Path), start);
+        }
+        if let Some(words) = self.folder_named(tokens, at, before) {
             return (words, Role::Literal(Literal::Path), start);
         }
         if let Some((literal, from)) = self.literal(token) {
@@ -282,6 +297,10 @@ impl Reader<'_> {
             {
                 return (1, Role::Word(class), start);
             }
+        }
+        // "in total" is no place.
+        if let Some(count) = self.language.starts(Class::Filler, words()).filter(|c| *c > 1) {
+            return (count, Role::Filler, start);
         }
         for class in PARTS {
             if let Some(count) = self.language.starts(class, words()) {

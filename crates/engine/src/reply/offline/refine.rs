@@ -5,7 +5,7 @@ use super::find::Found;
 use super::narrow::Narrowed;
 use super::offer::Means;
 use super::rows;
-use super::scene::{Flow, Said, Scene};
+use super::scene::{Flow, Said, Scene, Table};
 use super::serve::{Meaning, replace, same_place};
 use crate::lexicon::Say;
 use crate::pack::Kind;
@@ -71,13 +71,23 @@ impl Scene<'_> {
         subject: Option<&KindWord>,
     ) -> Flow<Said> {
         let Some(kind) = query.kind.clone() else { return Ok(self.lost()) };
-        query.want = if ask.counts { Want::Count } else { Want::List };
+        // "how many devices are in Tallinn?", "and in Porto?": a number again.
+        let goes_on = (ask.follows.is_some() || ask.corrects) && ask.verb.is_none();
+        let counted = query.want == Want::Count && goes_on && !ask.questions;
+        query.want = if ask.counts || counted { Want::Count } else { Want::List };
         query.fields.clear();
-        if subject.is_some_and(|subject| subject.narrower.is_some()) {
-            query.narrower = subject.and_then(|subject| subject.narrower.clone());
+        let own = |word: &&KindWord| word.kind == kind && !word.negated && word.narrower.is_some();
+        let narrower = ask.kinds.iter().find(own).or(subject);
+        if narrower.is_some_and(|word| word.narrower.is_some()) {
+            query.narrower = narrower.and_then(|word| word.narrower.clone());
         }
+        query.newest = ask.newest.or(query.newest);
         let Some(offer) = self.list_of(&kind) else { return Ok(self.lost()) };
-        let mut added: Vec<Term> = Vec::new();
+        let mut added: Vec<Term> = match self.left_out(ask, &query)? {
+            Ok(terms) => terms,
+            Err(said) => return Ok(*said),
+        };
+        added.extend(self.others(ask, &kind));
         for thing in &meaning.things {
             added.push(Term {
                 text: thing.label.clone(),
@@ -145,6 +155,11 @@ impl Scene<'_> {
                         Missing::Term(at),
                         Vec::new(),
                     ));
+                }
+                Narrowed::Unclear(text) => {
+                    let (query, at) = open(&text, &added);
+                    let said = self.unknown_word(&kind, offer, &text, &Table::default());
+                    return Ok(self.asked(said.text, query, Missing::Term(at), Vec::new()));
                 }
                 Narrowed::Failed(reason) => {
                     let dialogue = self.dialogue.clone();

@@ -9,6 +9,7 @@ use crate::entity::token::{Clitic, Gap, Setting, Token, tokens};
 use crate::entity::{Noticed, Span};
 use crate::lexicon::{Class, Language};
 
+use super::Piece;
 use super::read::{Literal, Part, Role};
 
 /// Maximum requests in one message.
@@ -139,6 +140,38 @@ pub(super) fn distributed(parts: &[Part]) -> Vec<Vec<Part>> {
         kept
     };
     values.iter().map(|value| with(*value)).collect()
+}
+
+/// The requests of a message that names several kinds: "Lisbon racks and Porto prefixes" are two requests, and so are
+/// "racks and prefixes in Lisbon".
+pub(super) fn by_kinds(parts: &[Part]) -> Vec<Piece> {
+    let is_kind = |part: &Part| matches!(part.role, Role::Kind { many: true, .. });
+    let kinds: Vec<usize> = (0..parts.len()).filter(|at| is_kind(&parts[*at])).collect();
+    let [one, two] = kinds[..] else { return Vec::new() };
+    let joins = |at: &usize| parts[*at].is(Class::And) || parts[*at].is(Class::Continue);
+    let Some(and) = (one + 1..two).find(joins) else { return Vec::new() };
+    let small = |part: &Part| part.role == Role::Filler || matches!(part.role, Role::Verb(_));
+    if parts[and + 1..two].iter().all(small) && and == one + 1 {
+        let without = |from: usize, to: usize| {
+            let kept = parts.iter().enumerate().filter(|(at, _)| *at < from || *at >= to);
+            Piece::Parts(kept.map(|(_, part)| part.clone()).collect())
+        };
+        return vec![without(and, two + 1), without(one, two)];
+    }
+    // Each has words of its own, or it is not certain what belongs to which.
+    let says = |parts: &[Part]| {
+        parts
+            .iter()
+            .any(|part| matches!(part.role, Role::Content | Role::Name { .. } | Role::Quoted))
+    };
+    if !says(&parts[..and]) || !says(&parts[and + 1..]) {
+        return Vec::new();
+    }
+    let span = |parts: &[Part]| {
+        let (first, last) = (parts.first()?, parts.last()?);
+        Some(Piece::Words(Span { start: first.span.start, end: last.span.end }))
+    };
+    [span(&parts[..and]), span(&parts[and + 1..])].into_iter().flatten().collect()
 }
 
 /// What was noticed within a piece, with positions in the piece.

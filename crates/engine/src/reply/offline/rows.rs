@@ -314,6 +314,13 @@ pub(super) fn fit(label: &str, said: &str) -> Option<Fit> {
     said.iter().all(begins).then_some(Fit::Part)
 }
 
+/// Whether a name ends with this number: "A01" with 1.
+pub(super) fn ends_with_number(label: &str, number: &str) -> bool {
+    let digits = label.len() - label.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let last = label[label.len() - digits..].parse::<u64>().ok();
+    last.is_some() && last == number.parse().ok()
+}
+
 /// Nested things of a kind, recognised by address: the sites of a circuit.
 pub(super) fn inner_things(row: &Value, known: &EntityType) -> Vec<Thing> {
     let mut found = Vec::new();

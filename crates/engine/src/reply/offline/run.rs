@@ -4,6 +4,7 @@
 //! complete lists only, and what cannot be filtered at all is asked about.
 
 mod filter;
+mod newest;
 
 use serde_json::{Map, Value};
 
@@ -55,7 +56,7 @@ impl Scene<'_> {
             if let Some(handle) = self.as_handle(offer, &arguments)? {
                 arguments = handle;
             }
-            let only_count = query.want == Want::Count && left.is_empty();
+            let only_count = query.want == Want::Count && left.is_empty() && query.newest.is_none();
             match self.table(offer, &arguments, only_count)? {
                 Ok(found) => {
                     table.count += found.count;
@@ -79,6 +80,10 @@ impl Scene<'_> {
                 Err(said) => {
                     let named = self.as_named(offer, term)?;
                     let at = query.terms.iter().position(|own| own == term);
+                    if let (None, Some(at), true) = (&named, at, self.says_nothing(offer, term)) {
+                        query.terms.remove(at);
+                        return self.run_list(query);
+                    }
                     if let (Some(named), Some(at)) = (named, at) {
                         query.terms[at] = named;
                         return self.run_list(query);
@@ -86,6 +91,9 @@ impl Scene<'_> {
                     return Ok(self.with_question(*said, query, term));
                 }
             };
+        }
+        if let Some(most) = query.newest {
+            return Ok(self.told_newest(query, &kind, table, most));
         }
         Ok(self.told_list(query, &kind, &table))
     }
@@ -98,7 +106,9 @@ impl Scene<'_> {
         let mut kinds = super::find::narrowing_kinds(offer);
         kinds.retain(|kind| Some(kind) != offer.kind.as_ref());
         Ok(match self.find(&term.text, &kinds, None)? {
-            Found::One(thing) => Some(Term { what: What::Thing(thing), ..term.clone() }),
+            Found::One(thing) if super::find::is_named(&thing, &term.text) => {
+                Some(Term { what: What::Thing(thing), ..term.clone() })
+            }
             _ => None,
         })
     }
@@ -298,11 +308,7 @@ impl Scene<'_> {
     }
 
     pub(super) fn told_list(&self, query: Query, kind: &Kind, table: &Table) -> Said {
-        let nouns = match &query.narrower {
-            Some(word) if word.ends_with(['s', 'x', 'h']) => format!("{word}es"),
-            Some(word) => format!("{word}s"),
-            None => self.noun(kind, true),
-        };
+        let nouns = self.nouns(&query, kind);
         let filters = self.filters(&query.terms);
         let known = self.known(kind);
         let shown: Vec<Thing> = table
@@ -341,6 +347,14 @@ impl Scene<'_> {
         said.dialogue.open = None;
         said.dialogue.speak(Spoken { turn: 0, query, shown, count: Some(table.count) });
         said
+    }
+
+    /// The word for what a query lists, in the plural.
+    pub(super) fn nouns(&self, query: &Query, kind: &Kind) -> String {
+        match &query.narrower {
+            Some(word) => lexicon::plural(word),
+            None => self.noun(kind, true),
+        }
     }
 
     /// What a list was narrowed by, in words.

@@ -207,7 +207,7 @@ impl Scene<'_> {
             self.known(kind).and_then(|known| known.cues.iter().find(|cue| cue.grammar == wanted));
         match cue {
             Some(cue) => cue.text.clone(),
-            None if many => format!("{}s", rows::spoken(kind.as_str())),
+            None if many => crate::lexicon::plural(&rows::spoken(kind.as_str())),
             None => rows::spoken(kind.as_str()),
         }
     }

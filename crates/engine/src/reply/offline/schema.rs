@@ -5,6 +5,8 @@
 //!
 //! Invariant: a schema deeper or wider than the limits is cut, never followed without end.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::lexicon;
@@ -50,8 +52,8 @@ impl Shape {
             return self.choice(text).cloned();
         }
         let value = match self.form {
-            Form::Integer => Value::from(text.parse::<i64>().ok()?),
-            Form::Number => Value::from(text.parse::<f64>().ok()?),
+            Form::Integer => Value::from(written(text).parse::<i64>().ok()?),
+            Form::Number => Value::from(written(text).parse::<f64>().ok()?),
             Form::Flag => Value::from(text.parse::<bool>().ok()?),
             Form::Text | Form::Any => Value::from(text),
         };
@@ -75,6 +77,22 @@ impl Shape {
         let shown =
             |choice: &Value| choice.as_str().map_or_else(|| choice.to_string(), str::to_owned);
         self.choices.iter().map(shown).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A number in plain digits: "25k" and "25,000" are 25000.
+fn written(text: &str) -> Cow<'_, str> {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let thousands = text.strip_suffix(['k', 'K']).filter(|count| digits(count));
+    if let Some(count) = thousands {
+        return format!("{count}000").into();
+    }
+    let mut groups = text.split(',');
+    let first = groups.next().unwrap_or_default();
+    let grouped = digits(first) && first.len() <= 3 && text.contains(',');
+    match grouped && groups.all(|group| digits(group) && group.len() == 3) {
+        true => text.replace(',', "").into(),
+        false => text.into(),
     }
 }
 
@@ -278,6 +296,10 @@ mod tests {
         assert_eq!(status.value("Off line"), Some(json!("off-line")));
         assert_eq!(status.value("broken"), None);
         assert_eq!(status.choices_shown(), "active, off-line");
+        let unit = &shapes(&schema)[5];
+        assert_eq!(unit.value("25k"), Some(json!(25_000)));
+        assert_eq!(unit.value("1,250"), Some(json!(1250)));
+        assert_eq!(unit.value("1,25"), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::scene::{Flow, Said, Scene};
 use crate::entity::Number;
 use crate::lexicon::{Class, Family, Say};
 use crate::pack::{Kind, NamedBefore};
+use crate::search::words::stems;
 use crate::session::dialogue::{Missing, Query, Term, Thing, Want, What};
 
 /// What the phrases and references of a message mean.
@@ -27,10 +28,10 @@ impl Scene<'_> {
             Ok(meaning) => meaning,
             Err(said) => return Ok(Some(*said)),
         };
-        let subject = ask
-            .kinds
-            .iter()
-            .find(|word| self.list_of(&word.kind).is_some() || self.view_of(&word.kind).is_some());
+        let subject =
+            ask.kinds.iter().filter(|word| !word.negated).find(|word| {
+                self.list_of(&word.kind).is_some() || self.view_of(&word.kind).is_some()
+            });
         if let Some(words) = &ask.compared {
             let kind = subject.map(|word| self.noun(&word.kind, true));
             let kind = kind.unwrap_or_else(|| "things".into());
@@ -50,7 +51,8 @@ impl Scene<'_> {
                 && ask.fields.is_empty()
                 && ask.phrases.len() > 1;
             let kind = kinds.first().filter(|_| anew && kinds.len() == 1).cloned()?;
-            Some(KindWord { kind, many: true, narrower: None, at: 0 })
+            let (narrower, after) = (None, None);
+            Some(KindWord { kind, many: true, narrower, negated: false, after, at: 0 })
         };
         let valued = if subject.is_none() && ask.kinds.is_empty() { by_value() } else { None };
         match subject.or(valued.as_ref()) {
@@ -145,97 +147,6 @@ impl Scene<'_> {
         Query { want, kind, fields, terms: vec![term], ..Query::default() }
     }
 
-    /// A message with a kind word.
-    pub(super) fn about_kind(
-        &self,
-        ask: &Ask,
-        subject: &KindWord,
-        meaning: &Meaning<'_>,
-    ) -> Flow<Option<Said>> {
-        let base = self.dialogue.spoken.first().map(|spoken| &spoken.query);
-        let lists = matches!(ask.verb, Some((Family::List | Family::Find, _)));
-        if !ask.fields.is_empty() && ask.of_shown && meaning.phrases.is_empty() {
-            let things = self.listed().to_vec();
-            return self.fields_of(ask, things, None).map(Some);
-        }
-        // "which of those devices": about what was shown.
-        let those = ask.pointers.iter().any(|pointer| pointer.number == Number::Many);
-        if (those || ask.of_shown)
-            && let Some(spoken) = self.last_list(Some(&subject.kind))
-        {
-            let query = spoken.query.clone();
-            return self.refine(query, ask, meaning, Some(subject)).map(Some);
-        }
-        // "what devices do they have?" where nothing was shown.
-        let unshown = ask.of_shown && (ask.counts || self.dialogue.spoken.is_empty());
-        if unshown && meaning.phrases.is_empty() && meaning.things.is_empty() {
-            let text = self.noun(&subject.kind, true);
-            let said = self.say(Say::NoReference, &[("text", text.as_str())]);
-            let query = self.provisional_query(ask, &text);
-            return Ok(Some(self.asked(said, query, Missing::Words, Vec::new())));
-        }
-        if !subject.many && !lists && !ask.counts {
-            let of_name = |phrase: &&&Phrase| {
-                phrase.placed == Some(Class::Of)
-                    || phrase.kind.as_ref().is_some_and(|k| *k != subject.kind)
-            };
-            if !meaning.things.is_empty() && meaning.phrases.is_empty() {
-                return self.fields_of(ask, meaning.things.clone(), Some(subject)).map(Some);
-            }
-            if let [phrase] = meaning.phrases.as_slice()
-                && meaning.phrases.iter().find(of_name).is_some()
-            {
-                return self.field_of_named(ask, phrase, Some(subject)).map(Some);
-            }
-            if meaning.phrases.is_empty()
-                && let Some(focus) =
-                    self.dialogue.focus.first().filter(|focus| focus.kind != subject.kind)
-            {
-                return self.fields_of(ask, vec![focus.clone()], Some(subject)).map(Some);
-            }
-        }
-        let bare = meaning.phrases.is_empty() && meaning.things.is_empty() && !ask.placed;
-        let shows = matches!(ask.verb, Some((Family::Show, _)));
-        if bare
-            && shows
-            && !subject.many
-            && !ask.counts
-            && !ask.questions
-            && let Some(view) = self.view_of(&subject.kind)
-        {
-            let call = Some((view.tool.tool.clone(), view.fixed.clone()));
-            let kind = Some(subject.kind.clone());
-            return self
-                .carry_out(
-                    Query { want: Want::Act(Family::Show), kind, call, ..Query::default() },
-                    true,
-                )
-                .map(Some);
-        }
-        if self.list_of(&subject.kind).is_none() {
-            return Ok(None);
-        }
-        let mut query = Query { kind: Some(subject.kind.clone()), ..Query::default() };
-        query.narrower.clone_from(&subject.narrower);
-        let bare = meaning.phrases.is_empty() && meaning.things.is_empty();
-        if bare && ask.follows == Some(Follow::Continues) {
-            query.terms = self.terms_for(&subject.kind);
-        } else if bare && ask.follows == Some(Follow::Same) {
-            query.terms = base.map(|base| base.terms.clone()).unwrap_or_default();
-        }
-        self.refine(query, ask, meaning, Some(subject)).map(Some)
-    }
-
-    /// Terms of the last queries that also narrow a list of this kind.
-    pub(super) fn terms_for(&self, kind: &Kind) -> Vec<Term> {
-        let Some(offer) = self.list_of(kind) else { return Vec::new() };
-        let things = |term: &&Term| matches!(term.what, What::Thing(_)) && self.takes(offer, term);
-        let spoken = self.dialogue.spoken.iter();
-        let terms =
-            spoken.map(|spoken| spoken.query.terms.iter().filter(things).cloned().collect());
-        terms.into_iter().find(|terms: &Vec<Term>| !terms.is_empty()).unwrap_or_default()
-    }
-
     /// A message without a kind word.
     pub(super) fn about_things(&self, ask: &Ask, meaning: &Meaning<'_>) -> Flow<Option<Said>> {
         let base = self.dialogue.spoken.first().map(|spoken| spoken.query.clone());
@@ -262,7 +173,8 @@ impl Scene<'_> {
             });
         }
         if let ([name], true) = (named.as_slice(), ask.who && ask.fields.is_empty()) {
-            let ask = Ask { fields: vec!["owner".into()], ..Ask::default() };
+            let field = self.actor(name.kind.as_ref()).unwrap_or_else(|| "owner".into());
+            let ask = Ask { fields: vec![field], ..Ask::default() };
             return self.field_of_named(&ask, name, None).map(Some);
         }
         if let ([name], true) = (named.as_slice(), ask.when && ask.fields.is_empty()) {
@@ -300,6 +212,14 @@ impl Scene<'_> {
         }
     }
 
+    /// The field that a verb asks for after "who": the provider, if somebody provides it.
+    fn actor(&self, kind: Option<&Kind>) -> Option<String> {
+        let fields = &self.known(kind?)?.objects.fields;
+        let verbs = self.parts.iter().filter(|part| part.is(Class::Relates));
+        let mut verbs = verbs.map(|part| stems(&part.lower)).filter(|verb| !verb.is_empty());
+        verbs.find_map(|verb| fields.iter().find(|field| stems(field) == verb).cloned())
+    }
+
     /// A message about things it refers to.
     pub(super) fn about_pointed(
         &self,
@@ -317,6 +237,9 @@ impl Scene<'_> {
         {
             return Ok(said);
         }
+        if let Some(said) = self.unknown_act(ask, meaning) {
+            return Ok(said);
+        }
         if !ask.fields.is_empty() || !meaning.phrases.is_empty() {
             let mut ask_fields = ask.fields.clone();
             ask_fields.extend(meaning.phrases.iter().map(|phrase| phrase.text.clone()));
@@ -330,6 +253,29 @@ impl Scene<'_> {
             return self.fields_query(base.fields.clone(), things, base.kind.clone());
         }
         self.show(things)
+    }
+
+    /// "Decommission it": a word that is neither a verb nor something that the thing has is an act that no tool does.
+    fn unknown_act(&self, ask: &Ask, meaning: &Meaning<'_>) -> Option<Said> {
+        let ([phrase], [pointer]) = (meaning.phrases.as_slice(), ask.pointers.as_slice()) else {
+            return None;
+        };
+        let commands = phrase.at + 1 == pointer.at
+            && !pointer.is_possessive
+            && !looks_named(phrase)
+            && !ask.questions
+            && !ask.counts
+            && ask.follows.is_none()
+            && ask.fields.is_empty();
+        let row = meaning.things.first().and_then(|thing| self.row_of(thing));
+        let field = row.as_ref().is_some_and(|row| rows::field(row, &phrase.text).is_some());
+        let what = self.message.get(phrase.span.start..pointer.span.end)?;
+        (commands && !field).then(|| {
+            let mut said = self.lost();
+            said.text = self.say(Say::Cannot, &[("what", what)]);
+            said.unanswered = Some("cannot");
+            said
+        })
     }
 
     pub(super) fn show(&self, things: Vec<Thing>) -> Flow<Said> {

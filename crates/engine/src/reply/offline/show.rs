@@ -48,6 +48,16 @@ impl Scene<'_> {
             return Ok(self.nothing_called(query, 0, &thing.label, kinds));
         }
         if let Some((rows, count)) = rows::rows(&row).filter(|(rows, _)| rows.len() > 1) {
+            let own = |row: &&Value| {
+                rows::thing(row, &thing.kind, self.known(&thing.kind))
+                    .is_some_and(|t| t.id.is_some())
+            };
+            // Of a table its columns: they are no tables.
+            if !rows.iter().all(own) {
+                let head = format!("{} {}:", self.noun(&thing.kind, false), thing.label);
+                let text = wording::list(&head, &rows, count);
+                return Ok(self.told_thing(query, thing, text));
+            }
             let at = thing.row.unwrap_or(RowAt { turn: 0, call: 0, row: 0 });
             let rows = rows
                 .into_iter()

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::ask::Phrase;
 use super::fill::Filling;
+use super::fit::has_ending;
 use super::narrow::{side, thing_value};
 use super::offer::{Means, Slot};
 use super::read::{Part, Role};
@@ -228,6 +229,20 @@ impl Filling<'_, '_> {
             }
             _ => false,
         }
+    }
+
+    /// The path of a file in the folder that it is moved to.
+    pub(super) fn in_target(&self, phrase: &Phrase) -> Option<String> {
+        let renames = self.ask.verb.is_some_and(|(_, at)| self.parts[at].lower == "rename");
+        if phrase.placed != Some(Class::To) || renames || has_ending(&phrase.text) {
+            return None;
+        }
+        let paths = self.offer.slots.iter().filter(|slot| slot.means == Means::Path);
+        let mut given = paths
+            .filter_map(|slot| super::schema::get(&self.arguments, &slot.shape.path)?.as_str())
+            .filter(|path| has_ending(path));
+        let name = given.next()?.rsplit('/').next()?;
+        Some(format!("{}/{name}", phrase.text.trim_end_matches('/')))
     }
 
     /// The parameter of a number next to a word of its description: "last 3 lines".

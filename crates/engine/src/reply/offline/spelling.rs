@@ -33,6 +33,33 @@ pub(super) fn mend(
     }
 }
 
+/// Letters that a misspelt word for a kind has at least.
+const KIND_LETTERS_MIN: usize = 6;
+
+/// Spells words for kinds as they were meant, where a letter is wrong, missing or in the wrong place: "devcies".
+pub(super) fn mend_kinds(
+    tokens: &mut [Token<'_>],
+    language: &Language,
+    kinds: &[String],
+    is_known: impl Fn(&Token<'_>) -> bool,
+) {
+    for token in tokens.iter_mut() {
+        let plain = token.lower.chars().all(char::is_alphabetic) && token.text == token.lower;
+        let long = token.lower.chars().count() >= KIND_LETTERS_MIN;
+        let own = token.setting == Setting::Own && plain && long;
+        if !own || language.knows(&token.lower) || is_known(token) {
+            continue;
+        }
+        let near = |kind: &&String| {
+            kind.len() >= KIND_LETTERS_MIN && strsim::osa_distance(kind, &token.lower) == 1
+        };
+        let mut found = kinds.iter().filter(near);
+        if let (Some(only), None) = (found.next(), found.next()) {
+            token.lower.clone_from(only);
+        }
+    }
+}
+
 /// The one verb or small word that differs in one letter.
 fn nearest(word: &str, language: &Language, commands: &[String]) -> Option<String> {
     let long = |word: &str| word.chars().count() >= LETTERS_MIN;
@@ -63,6 +90,15 @@ mod tests {
         check("plese archve it", "please archive it");
         check("serch the folder", "search the folder");
         check("delte it", "delete it");
+    }
+
+    #[test]
+    fn a_misspelt_kind_is_the_kind() {
+        let (mut tokens, _) = tokens("how many devcies and Sevices are ther in the devise");
+        let kinds = ["device", "devices", "sites"].map(str::to_owned);
+        mend_kinds(&mut tokens, lexicon::english(), &kinds, |_| false);
+        let words: Vec<&str> = tokens.iter().map(|token| token.lower.as_str()).collect();
+        assert_eq!(words.join(" "), "how many devices and sevices are ther in the device");
     }
 
     #[test]

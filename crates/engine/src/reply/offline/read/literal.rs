@@ -7,6 +7,9 @@ use crate::entity::Span;
 use crate::entity::token::{Gap, Token};
 use crate::lexicon::{self, Class};
 
+/// Maximum letters of a file's ending.
+const ENDING_LETTERS_MAX: usize = 5;
+
 impl Reader<'_> {
     /// A listed folder next to a word that says so, or a listed file without its ending: "in notes", "the seeds file".
     pub(super) fn known_path(
@@ -33,6 +36,61 @@ impl Reader<'_> {
         file.then_some(2)
     }
 
+    /// A folder that nothing has shown yet, next to a word that says so: "the notes folder", "a folder called archive".
+    pub(super) fn folder_named(
+        &self,
+        tokens: &[Token<'_>],
+        at: usize,
+        before: &[Part],
+    ) -> Option<usize> {
+        let english = lexicon::english();
+        let word = |at: Option<usize>| {
+            at.and_then(|at| tokens.get(at)).map_or("", |token| token.lower.as_str())
+        };
+        let folder = |at: Option<usize>| english.is(Class::Folder, word(at));
+        let own = word(Some(at));
+        let called = before.last().is_some_and(|part| part.is(Class::Called));
+        let named = own.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
+            && (called || !english.knows(own))
+            && !self.path_words.contains(&english.singular(own))
+            && !self.begins_something(tokens[at].span.start);
+        if self.path_words.is_empty() || !named {
+            return None;
+        }
+        let spaced = |at: usize| tokens.get(at).is_some_and(|token| token.gap == Gap::Space);
+        let behind = if called { at.checked_sub(2) } else { at.checked_sub(1) };
+        let ends = !spaced(at + 1);
+        // "list the files in notes"
+        let files =
+            before.iter().any(|part| english.is(Class::File, &english.singular(&part.lower)));
+        let inside = before.last().is_some_and(|part| part.is(Class::In)) && files && ends;
+        match folder(Some(at + 1)) && spaced(at + 1) {
+            true => Some(2),
+            false => (folder(behind) && (called || ends) || inside).then_some(1),
+        }
+    }
+
+    /// Whether a word is the name of a file, with an ending: "ideas.txt", "notes/ideas.txt".
+    fn is_file_name(&self, token: &Token<'_>) -> bool {
+        let text = token.text;
+        let name = text.rsplit('/').next().unwrap_or_default();
+        let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, end)| end);
+        let is_ending = |end: &str| {
+            (1..=ENDING_LETTERS_MAX).contains(&end.len())
+                && end.chars().all(char::is_alphanumeric)
+                && end.contains(char::is_alphabetic)
+        };
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '/');
+        let before = self.message[..token.span.start].chars().next_back();
+        let begins = before.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '`' | '\''));
+        !self.path_words.is_empty()
+            && begins
+            && text.chars().all(plain)
+            && ending.is_some_and(is_ending)
+            && !lexicon::english().is(Class::Abbreviation, &token.lower)
+            && !self.begins_something(token.span.start)
+    }
+
     /// A literal and its start: paths start with characters that words lose.
     pub(super) fn literal(&self, token: &Token<'_>) -> Option<(Literal, usize)> {
         let text = token.text;
@@ -51,6 +109,9 @@ impl Reader<'_> {
             && !text.starts_with(|c: char| c.is_ascii_digit());
         if lead == 1 && begins && word && before.ends_with('.') {
             return Some((Literal::Ending, from));
+        }
+        if self.is_file_name(token) {
+            return Some((Literal::Path, token.span.start));
         }
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         if let Some((hours, minutes)) = text.split_once(':')

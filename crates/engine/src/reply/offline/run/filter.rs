@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::super::offer::Offer;
 use super::super::rows;
 use super::super::scene::{Said, Scene, Table};
-use crate::pack::Kind;
+use crate::pack::{Kind, words_of_identifier};
+use crate::search::words::stems;
 use crate::session::dialogue::{Term, What};
 
 impl Scene<'_> {
@@ -38,6 +39,12 @@ impl Scene<'_> {
                     value.is_some_and(|value| rows::parts(&rows::shown(value)) == wanted)
                 })
             }
+            What::Thing(thing) if thing.kind == *kind && !offer.nests() => {
+                let (thing, known) = (thing.clone(), self.known(kind));
+                Box::new(move |row| {
+                    rows::thing(row, &thing.kind, known).is_some_and(|own| own.is(&thing))
+                })
+            }
             What::Thing(thing) => {
                 let key =
                     table.rows.iter().find_map(|(_, row)| self.key_of_kind(row, kind, &thing.kind));
@@ -65,19 +72,37 @@ impl Scene<'_> {
                 let whole = narrower.map(|noun| format!("{words} {noun}"));
                 let with_noun = || Some((key(whole.as_deref()?)?, whole.clone()?));
                 let found = key(&words).map(|key| (key, words.clone())).or_else(with_noun);
-                let Some((key, said)) = found else {
-                    return Err(Box::new(self.unknown_word(kind, offer, &words, &table)));
-                };
-                words = said;
-                Box::new(move |row| {
-                    let own = row.get(&key).map(|value| serde_json::json!({ "only": value }));
-                    own.is_some_and(|own| rows::field_with_value(&own, &words).is_some())
-                })
+                match (found, key_of_part(&table, &words)) {
+                    (Some((key, said)), _) => {
+                        words = said;
+                        Box::new(move |row| {
+                            let own =
+                                row.get(&key).map(|value| serde_json::json!({ "only": value }));
+                            own.is_some_and(|own| rows::field_with_value(&own, &words).is_some())
+                        })
+                    }
+                    (None, Some(key)) => Box::new(move |row| is_part(row.get(&key), &words)),
+                    (None, None) => {
+                        return Err(Box::new(self.unknown_word(kind, offer, &words, &table)));
+                    }
+                }
             }
         };
         table.rows.retain(|(_, row)| fits(row) != term.negated);
         table.count = table.rows.len();
         Ok(table)
+    }
+
+    /// Whether a word only says where a tool looks anyway: "in the database".
+    pub(in crate::reply::offline) fn says_nothing(&self, offer: &Offer, term: &Term) -> bool {
+        let plain = term.text.chars().all(|c| c.is_lowercase() || c == ' ');
+        let server = words_of_identifier(&offer.tool.tool.server);
+        let told = |word: &str| {
+            let stems = stems(word);
+            let described = !stems.is_empty() && stems.iter().all(|s| offer.described.contains(s));
+            described || server.iter().any(|own| own == word)
+        };
+        term.what == What::Word && !term.negated && plain && term.text.split(' ').all(told)
     }
 
     /// The key of a row that contains a thing of a kind.
@@ -95,4 +120,30 @@ impl Scene<'_> {
         });
         of_kind.next().map(|(key, _)| key.clone())
     }
+}
+
+/// Maximum words of a value that a part of it stands for.
+const VALUE_WORDS_MAX: usize = 5;
+
+/// The one key under which these words are a part of a value: the company "Fjordline Ferries" for "Fjordline".
+fn key_of_part(table: &Table, words: &str) -> Option<String> {
+    let rows = table.rows.iter().filter_map(|(_, row)| row.as_object());
+    let mut keys: Vec<&String> = Vec::new();
+    for (key, _) in rows.flatten().filter(|(_, value)| is_part(Some(value), words)) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    match keys[..] {
+        [only] => Some(only.clone()),
+        _ => None,
+    }
+}
+
+/// Whether words are whole words of a short text.
+fn is_part(value: Option<&Value>, words: &str) -> bool {
+    let Some(text) = value.and_then(Value::as_str) else { return false };
+    let (own, said) = (rows::parts(text), rows::parts(words));
+    let named = !said.is_empty() && own.len() <= VALUE_WORDS_MAX;
+    named && said.iter().all(|word| own.contains(word))
 }

@@ -1,0 +1,248 @@
+//! What people ask without a model, played against servers that filter what they hold: an answer covers everything that
+//! was asked, or it is a question.
+
+#![expect(clippy::unwrap_used, reason = "a test fails where it stands")]
+
+#[path = "offline/bench.rs"]
+mod bench;
+#[path = "offline/deals.rs"]
+mod deals;
+#[path = "offline/inventory.rs"]
+mod inventory;
+#[path = "offline/papers.rs"]
+mod papers;
+
+use bench::{answers, asks, check, waits};
+use deals::deals;
+use inventory::inventory;
+use papers::papers;
+
+#[tokio::test]
+async fn a_narrower_word_keeps_what_the_list_was_narrowed_by() {
+    let turns = vec![
+        answers("list devices in Porto", &["4 devices", "por-core-01"]),
+        answers("only the servers", &["por-srv-01", "por-srv-02"]).not(&["lis-", "por-fw"]),
+        answers("sorry i meant the firewalls", &["por-fw-01"]).not(&["lis-", "por-srv"]),
+    ];
+    check(inventory(), turns).await;
+    let turns = vec![
+        answers("how many devices are in Tallinn?", &["4 devices"]),
+        answers("sorry, the racks", &["2 racks"]).not(&["TLL-R1", "A01"]),
+    ];
+    check(inventory(), turns).await;
+}
+
+#[tokio::test]
+async fn they_are_who_was_spoken_of_or_are_asked_for() {
+    let turns = vec![
+        answers("who provides circuit TEL-1002?", &["Telia"]),
+        answers("which other circuits do they have?", &["TEL-1001"]).not(&["NTT-77"]),
+    ];
+    check(inventory(), turns).await;
+    let turns = vec![
+        answers("which circuits does Telia have?", &["TEL-1001", "TEL-1002"]).not(&["NTT"]),
+        asks("which devices do they have?", &["they"]).not(&["lis-core-01"]),
+    ];
+    check(inventory(), turns).await;
+    let turns = vec![
+        answers("show site Lisbon", &["Iberia"]),
+        answers("which other sites are in its region?", &["Porto"]).not(&["Tallinn", "Lisbon ("]),
+    ];
+    check(inventory(), turns).await;
+    let turns = vec![
+        answers("list the sites in Iberia", &["Lisbon", "Porto"]),
+        answers("which racks do they have?", &["3 racks"]).not(&["TLL-R1", "HN-1"]),
+    ];
+    check(inventory(), turns).await;
+}
+
+#[tokio::test]
+async fn a_choice_answers_the_question_that_was_asked() {
+    let turns = vec![
+        asks("whats in halifax", &["Halifax North", "Halifax South"]),
+        answers("the south one", &["hfs-srv-01", "hfs-srv-02"]).not(&["hfn-"]),
+    ];
+    check(inventory(), turns).await;
+}
+
+#[tokio::test]
+async fn neither_a_bare_number_nor_a_part_of_a_word_is_a_name() {
+    check(inventory(), vec![asks("devices in porto with 2 power supplies", &["2"])]).await;
+    check(inventory(), vec![asks("devices in porto with power supplies", &["power"])]).await;
+    check(inventory(), vec![asks("devices in rack 1", &["A01", "HN-1"])]).await;
+}
+
+#[tokio::test]
+async fn what_is_excepted_is_left_out() {
+    for say in [
+        "devices in porto but not the servers",
+        "devices in porto except the servers",
+        "devices in porto other than servers",
+    ] {
+        let told = answers(say, &["por-core-01", "por-fw-01"]).not(&["por-srv", "lis-"]);
+        check(inventory(), vec![told]).await;
+    }
+    let told =
+        answers("servers in porto except por-srv-01", &["por-srv-02"]).not(&["por-srv-01 ("]);
+    check(inventory(), vec![told]).await;
+    check(inventory(), vec![asks("list devices in Lisbon without a tenant", &["tenant"])]).await;
+}
+
+#[tokio::test]
+async fn two_kinds_are_two_requests() {
+    let told = answers("lisbon racks and porto prefixes", &["2 racks", "10.2.0.0/16"])
+        .not(&["10.1.0.0/16", "3 racks"]);
+    check(inventory(), vec![told]).await;
+    let told = answers("list the racks and prefixes in Porto", &["1 rack", "10.2.0.0/16"])
+        .not(&["10.1.0.0/16"]);
+    check(inventory(), vec![told]).await;
+}
+
+#[tokio::test]
+async fn the_latest_are_an_order_and_no_name() {
+    let told = answers("show the latest changes", &["2 changes", "por-fw-01"]);
+    check(inventory(), vec![told]).await;
+    let told = answers("show the last 1 changes", &["por-fw-01"]).not(&["hfs-srv-01"]);
+    check(inventory(), vec![told]).await;
+    check(inventory(), vec![asks("show the latest devices", &["latest"])]).await;
+}
+
+#[tokio::test]
+async fn each_one_is_counted_by_itself() {
+    let told = answers("how many racks does each site have", &["Lisbon: 2", "Halifax South: 0"])
+        .not(&["6 racks"]);
+    check(inventory(), vec![told]).await;
+    check(inventory(), vec![answers("count the devices per site", &["Halifax South: 2"])]).await;
+}
+
+#[tokio::test]
+async fn a_name_with_an_ending_is_a_file() {
+    check(papers(), vec![answers("read ideas.txt", &["tidal clock", "read_text_file"])]).await;
+    check(papers(), vec![answers("read notes/ideas.txt", &["tidal clock"])]).await;
+    check(papers(), vec![answers("how big is budget.csv?", &["43"])]).await;
+    check(papers(), vec![asks("read nothing.txt", &["nothing.txt"]).not(&["nodes"])]).await;
+}
+
+#[tokio::test]
+async fn an_empty_search_that_nobody_asked_for_is_no_answer() {
+    check(papers(), vec![asks("read the soup recipe", &[])]).await;
+    check(papers(), vec![answers("search the graph for Petrel", &["No"])]).await;
+}
+
+#[tokio::test]
+async fn a_folder_is_one_that_is_called_so() {
+    let turns = vec![
+        answers("what files are in the notes folder?", &["ideas.txt", "plan.md"]),
+        answers("read ideas.txt", &[r#"{"path":"notes/ideas.txt"}"#, "tidal clock"]),
+        waits("create a folder called archive", &[r#"create_directory {"path":"archive"}"#]),
+        waits("move ideas.txt into it", &[r#""notes/ideas.txt""#, r#""archive/ideas.txt""#]),
+    ];
+    check(papers(), turns).await;
+    check(papers(), vec![answers("list directory notes", &["plan.md"])]).await;
+    check(papers(), vec![answers("list the files in notes", &["plan.md"])]).await;
+    let moves = [r#""source":"notes/ideas.txt""#, r#""destination":"recipes/ideas.txt""#];
+    check(papers(), vec![waits("move notes/ideas.txt to recipes/ideas.txt", &moves)]).await;
+}
+
+#[tokio::test]
+async fn a_new_question_is_no_answer_to_an_open_one() {
+    let turns =
+        vec![asks("show me the log", &["path"]), answers("how big is budget.csv?", &["43"])];
+    check(papers(), turns).await;
+}
+
+#[tokio::test]
+async fn values_do_not_come_from_rows_of_another_kind() {
+    let turns = vec![
+        answers("select name from boats where id = 2", &["Gannet"]),
+        answers("show the last 3 commits of /data/repo", &["Fix lights", r#""max_count":3"#]),
+    ];
+    check(papers(), turns).await;
+}
+
+#[tokio::test]
+async fn what_is_shown_of_a_table_is_not_called_tables() {
+    let told =
+        answers("describe the table trips", &["table trips", "passengers"]).not(&["2 tables"]);
+    check(papers(), vec![told]).await;
+}
+
+#[tokio::test]
+async fn a_new_thing_is_made_by_the_tool_that_makes_such() {
+    let say = "add an entity Petrel of type boat with the observation 'red hull' to the graph";
+    let has =
+        ["create_entities", r#""name":"Petrel""#, r#""entityType":"boat""#, r#"["red hull"]"#];
+    check(papers(), vec![waits(say, &has)]).await;
+}
+
+#[tokio::test]
+async fn a_field_is_set_by_its_name() {
+    let say = "set the amount of Crew app to 25k";
+    let has = ["update_deal", r#""deal_id":106"#, r#""amount":25000"#];
+    check(deals(), vec![waits(say, &has)]).await;
+    check(deals(), vec![asks("delete Marta", &["Marta Okoye", "Marta Lindqvist"])]).await;
+}
+
+#[tokio::test]
+async fn a_server_that_reads_is_not_asked_about_because_of_a_noun() {
+    check(deals(), vec![answers("list the activities", &["No activities"])]).await;
+    check(papers(), vec![answers("what is staged in /data/repo?", &["crane"])]).await;
+}
+
+#[tokio::test]
+async fn a_misspelt_word_is_mended_or_asked_about() {
+    check(inventory(), vec![answers("how many devcies are in porto", &["4 devices"])]).await;
+    let turns = vec![
+        asks("list devices in lisbno", &["Did you mean Lisbon"]),
+        answers("yes", &["lis-core-01"]).not(&["por-"]),
+    ];
+    check(inventory(), turns).await;
+    check(inventory(), vec![asks("prefixes in atlantis", &["atlantis"])]).await;
+}
+
+#[tokio::test]
+async fn a_number_of_what_was_shown_is_told() {
+    let turns = vec![
+        answers("list devices in Porto", &["4 devices"]),
+        answers("how many is that in total", &["4 devices"]),
+        answers("and in Tallinn?", &["4 devices", "Tallinn"]).not(&["tll-core-01"]),
+    ];
+    check(inventory(), turns).await;
+}
+
+#[tokio::test]
+async fn an_act_that_no_tool_does_is_not_done() {
+    let turns = vec![
+        answers("show device lis-srv-01", &["lis-srv-01"]),
+        asks("decomission it", &["nothing was done"]),
+    ];
+    check(inventory(), turns).await;
+}
+
+#[tokio::test]
+async fn a_part_of_a_value_narrows_a_list() {
+    let told = answers("list contacts at Fjordline", &["Marta Okoye", "Ulla"]).not(&["Dev"]);
+    check(deals(), vec![told]).await;
+    let told = answers("list deals of Kiln", &["Dashboards"]).not(&["Crew app"]);
+    check(deals(), vec![told]).await;
+}
+
+#[tokio::test]
+async fn words_that_only_say_where_a_tool_looks_narrow_nothing() {
+    let told = answers("which tables are in the database?", &["boats", "trips"]);
+    check(papers(), vec![told]).await;
+    let turns = vec![
+        answers("git log of /data/repo", &["Fix lights"]),
+        answers("and the branches?", &["dock-lights"]),
+    ];
+    check(papers(), turns).await;
+}
+
+#[tokio::test]
+async fn a_choice_completes_the_call_that_waits_for_it() {
+    let turns = vec![
+        asks("delete Marta", &["Marta Okoye", "Marta Lindqvist"]),
+        waits("Marta Lindqvist", &[r#"delete_contact {"contact_id":8}"#]),
+    ];
+    check(deals(), turns).await;
+}

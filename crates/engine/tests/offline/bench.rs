@@ -1,0 +1,248 @@
+//! An engine without a model, its tools made of a function, and what a conversation must come to.
+
+use std::fmt::Write;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use throughline_engine::access::Caller;
+use throughline_engine::agent::{Agent, AgentBook, AgentServer};
+use throughline_engine::embed::{Embedder, Vector};
+use throughline_engine::engine::{Engine, EngineSettings, Parts};
+use throughline_engine::events::Events;
+use throughline_engine::failure::UpstreamError;
+use throughline_engine::id::{AgentName, SessionId};
+use throughline_engine::limits::Limits;
+use throughline_engine::models::ModelBook;
+use throughline_engine::pack::PackSet;
+use throughline_engine::request::TurnInput;
+use throughline_engine::rule::{OperatorRules, Rule, ServerRules};
+use throughline_engine::session::record::TurnStatus;
+use throughline_engine::tool::{
+    ToolDefinition, ToolEffects, ToolListing, ToolName, ToolOutput, Tools,
+};
+use throughline_engine::turn::{TurnOutcome, TurnRequest};
+use throughline_store::memory::Memory;
+use throughline_testkit::fixed_clock::FixedClock;
+use tokio_util::sync::CancellationToken;
+
+/// What a server answers: a value, or why it cannot.
+pub type Answer = Result<Value, String>;
+
+/// A server: its tools as it lists them, and what they answer.
+pub struct Server {
+    pub name: &'static str,
+    pub reads_only: bool,
+    pub reads: Vec<String>,
+    pub tools: Vec<Value>,
+    pub answer: fn(&str, &Value) -> Answer,
+}
+
+/// A tool of `servers.json`, where the tools of public servers are written down.
+pub fn recorded(name: &str) -> (Vec<Value>, Vec<String>) {
+    let path = format!("{}/tests/conversations/servers.json", env!("CARGO_MANIFEST_DIR"));
+    let all: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let reads = all[name]["reads"].as_array().unwrap().iter();
+    let reads = reads.filter_map(|tool| tool.as_str().map(str::to_owned)).collect();
+    (all[name]["tools"].as_array().unwrap().clone(), reads)
+}
+
+struct Made {
+    tools: Vec<ToolDefinition>,
+    answers: Vec<(&'static str, fn(&str, &Value) -> Answer)>,
+    calls: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl Tools for Made {
+    async fn list(&self) -> ToolListing {
+        ToolListing { tools: self.tools.clone(), unavailable: Vec::new() }
+    }
+
+    async fn call(
+        &self,
+        tool: &ToolName,
+        arguments: &Value,
+        _: CancellationToken,
+    ) -> Result<ToolOutput, UpstreamError> {
+        self.calls.lock().unwrap().push(format!("{} {arguments}", tool.name));
+        let (_, answer) = self.answers.iter().find(|(name, _)| *name == tool.server).unwrap();
+        Ok(match answer(&tool.name, arguments) {
+            Ok(Value::String(text)) => ToolOutput { text, ..ToolOutput::default() },
+            Ok(json) => {
+                ToolOutput { text: json.to_string(), json: Some(json), ..ToolOutput::default() }
+            }
+            Err(text) => ToolOutput { text, is_error: true, ..ToolOutput::default() },
+        })
+    }
+}
+
+fn definition(server: &str, tool: &Value) -> ToolDefinition {
+    let text = |key: &str| tool[key].as_str().unwrap_or_default().to_owned();
+    let hint = |key: &str| tool["annotations"][key].as_bool();
+    ToolDefinition {
+        tool: ToolName { server: server.to_owned(), name: text("name") },
+        title: None,
+        description: text("description"),
+        input_schema: tool["inputSchema"].clone(),
+        output_schema: None,
+        effects: ToolEffects {
+            read_only: hint("readOnlyHint"),
+            destructive: hint("destructiveHint"),
+            idempotent: hint("idempotentHint"),
+            open_world: hint("openWorldHint"),
+        },
+    }
+}
+
+/// Nothing here is found by meaning.
+struct NoEmbedder;
+
+#[async_trait]
+impl Embedder for NoEmbedder {
+    fn name(&self) -> &str {
+        "none"
+    }
+
+    fn dimensions(&self) -> usize {
+        1
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Vector>, UpstreamError> {
+        Ok(texts.iter().map(|_| vec![0.0]).collect())
+    }
+}
+
+/// What a turn must come to.
+pub struct Turn {
+    say: &'static str,
+    end: End,
+    has: Vec<&'static str>,
+    not: Vec<&'static str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Answers,
+    /// A question, or a plain "not understood".
+    Asks,
+    Waits,
+}
+
+impl Turn {
+    /// What the answer or the call must not hold.
+    pub fn not(mut self, not: &[&'static str]) -> Self {
+        self.not = not.to_vec();
+        self
+    }
+}
+
+/// An answer that holds all of these.
+pub fn answers(say: &'static str, has: &[&'static str]) -> Turn {
+    Turn { say, end: End::Answers, has: has.to_vec(), not: Vec::new() }
+}
+
+/// No answer, but a question or an excuse that holds all of these.
+pub fn asks(say: &'static str, has: &[&'static str]) -> Turn {
+    Turn { say, end: End::Asks, has: has.to_vec(), not: Vec::new() }
+}
+
+/// A call that waits for approval, which is given; as text it holds all of these.
+pub fn waits(say: &'static str, has: &[&'static str]) -> Turn {
+    Turn { say, end: End::Waits, has: has.to_vec(), not: Vec::new() }
+}
+
+/// Plays a conversation; every turn must come to what it says.
+pub async fn check(servers: Vec<Server>, turns: Vec<Turn>) {
+    let (engine, made) = start(servers).await;
+    let mut wrong = String::new();
+    for turn in &turns {
+        let (end, text) = play(&engine, turn.say).await;
+        let calls = std::mem::take(&mut *made.calls.lock().unwrap());
+        let held = format!("{text}\n{}", calls.join("\n"));
+        let lacks = turn.has.iter().filter(|part| !held.contains(**part));
+        let has = turn.not.iter().filter(|part| text.contains(**part));
+        let (lacks, has): (Vec<_>, Vec<_>) = (lacks.collect(), has.collect());
+        if end != turn.end || !lacks.is_empty() || !has.is_empty() {
+            let _ = write!(
+                wrong,
+                "\n> {}\n  {end:?} instead of {:?}, lacks {lacks:?}, has {has:?}\n  {text}\n  {}",
+                turn.say,
+                turn.end,
+                calls.join("\n  ")
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+async fn play(engine: &Engine, say: &str) -> (End, String) {
+    let session = SessionId::new("s").unwrap();
+    let request = TurnRequest {
+        session: Some(session.clone()),
+        input: TurnInput { message: say.into(), is_query: true, ..TurnInput::default() },
+        ..TurnRequest::default()
+    };
+    let (caller, cancel) = (Caller::local(), CancellationToken::new());
+    match engine.converse(&caller, request, Events::nowhere(), cancel).await.unwrap() {
+        TurnOutcome::Finished { record, .. } => {
+            let failed = record.status == TurnStatus::Failed;
+            (if failed { End::Asks } else { End::Answers }, record.reply.clone())
+        }
+        TurnOutcome::Paused { pending, .. } => {
+            let mut text = String::new();
+            for call in &pending.awaited {
+                let _ = write!(text, "{} {}", call.tool.name, call.arguments);
+                let (events, cancel) = (Events::nowhere(), CancellationToken::new());
+                let decided = (&session, call.id.as_str());
+                engine.decide(&caller, decided, true, events, cancel).await.unwrap();
+            }
+            (End::Waits, text)
+        }
+    }
+}
+
+async fn start(servers: Vec<Server>) -> (Engine, Arc<Made>) {
+    let name = AgentName::new("default").unwrap();
+    let mut agent = Agent::plain(name.clone());
+    let (mut tools, mut answers, mut rules) = (Vec::new(), Vec::new(), OperatorRules::new());
+    for server in servers {
+        tools.extend(server.tools.iter().map(|tool| definition(server.name, tool)));
+        answers.push((server.name, server.answer));
+        let reads = server.reads.into_iter().map(|tool| (tool, Rule::Reads)).collect();
+        let rule = ServerRules { reads_only: server.reads_only, tools: reads };
+        rules.insert(server.name.to_owned(), rule);
+        let server = server.name.to_owned();
+        agent.servers.push(AgentServer { server, include: None, tools: [].into() });
+    }
+    let made = Arc::new(Made { tools, answers, calls: Mutex::default() });
+    let parts = Parts {
+        store: Arc::new(Memory::new()),
+        shared: None,
+        index: None,
+        tools: made.clone(),
+        models: ModelBook::default(),
+        embedder: Arc::new(NoEmbedder),
+        clock: Arc::new(FixedClock::at(Timestamp::UNIX_EPOCH)),
+        agents: AgentBook::new(name, [agent]),
+        packs: PackSet::builtin(),
+        rules,
+        limits: Limits::default(),
+        settings: EngineSettings::default(),
+    };
+    (Engine::start(parts).await.unwrap(), made)
+}
+
+/// A tool with this schema, which says that it only reads.
+pub fn reading(name: &str, description: &str, properties: Value, required: Value) -> Value {
+    let mut tool = writing(name, description, properties, required);
+    tool["annotations"] = json!({"readOnlyHint": true});
+    tool
+}
+
+/// A tool with this schema, which says nothing about what it does.
+pub fn writing(name: &str, description: &str, properties: Value, required: Value) -> Value {
+    let schema = json!({"type": "object", "properties": properties, "required": required});
+    json!({"name": name, "description": description, "inputSchema": schema})
+}
