@@ -6,6 +6,9 @@
 use secrecy::{ExposeSecret, SecretString};
 
 const MARK: &str = "[redacted]";
+/// Parts of the names of options whose value is a secret.
+const SECRET_OPTIONS: [&str; 7] =
+    ["token", "secret", "password", "passwd", "credential", "key", "auth"];
 /// Shorter values (`1`, `true`) would mangle ordinary words and protect nothing.
 const SECRET_BYTES_MIN: usize = 6;
 /// Shorter path segments are taken for names.
@@ -47,6 +50,21 @@ impl Redactor {
         self
     }
 
+    /// Also redacts the values of command-line options that are named like a secret: `--token=…`, `--api-key …`.
+    pub fn with_arguments(mut self, arguments: &[String]) -> Self {
+        for (at, argument) in arguments.iter().enumerate() {
+            let (name, value) = match argument.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (argument.as_str(), arguments.get(at + 1).map(String::as_str)),
+            };
+            let lower = name.to_ascii_lowercase();
+            if SECRET_OPTIONS.iter().any(|part| lower.contains(part)) {
+                self.add(value.unwrap_or_default(), MARK);
+            }
+        }
+        self
+    }
+
     fn add(&mut self, secret: &str, shown: &str) {
         if secret.len() >= SECRET_BYTES_MIN {
             self.0.push((SecretString::from(secret), shown.to_owned()));
@@ -81,6 +99,12 @@ mod tests {
         }
         let redactor = Redactor::default().with_address("https://host/s/0123456789abcdef0123/mcp");
         assert_eq!(redactor.clean("at /s/0123456789abcdef0123/mcp"), "at /s/[redacted]/mcp");
-        assert!(!format!("{redactor:?}").contains("sk-123456"));
+        let arguments = ["--token=abcdef-1", "serve", "--api-key", "ghijkl-2", "--port=12345678"];
+        let redactor = Redactor::default().with_arguments(&arguments.map(str::to_owned));
+        assert_eq!(
+            redactor.clean("x --token=abcdef-1 serve --api-key ghijkl-2 --port=12345678"),
+            "x --token=[redacted] serve --api-key [redacted] --port=12345678"
+        );
+        assert!(!format!("{redactor:?}").contains("abcdef"));
     }
 }

@@ -7,6 +7,8 @@ use clap::Args;
 use serde::Serialize;
 use throughline_engine::access::{Caller, Grants};
 use throughline_engine::engine::{Engine, HistoryQuery, Order};
+use throughline_engine::error::Error;
+use throughline_engine::piece::Source;
 use throughline_engine::store::{Key, Kind};
 
 use super::{Settings, output};
@@ -121,14 +123,18 @@ async fn session(
     let head = engine.session(&owner, &id).await?.head;
     let mut next = Some(1);
     let (mut read, mut sample) = (0, Vec::new());
+    let mut quotes_others = false;
     while let Some(from) = next.filter(|from| *from <= head.turns) {
         let query =
             HistoryQuery { limit: TURNS_AT_ONCE, order: Order::Ascending, from: Some(from) };
         let page = engine.history(&owner, &id, query).await?;
         read += page.turns.len() as u64;
         for turn in &page.turns {
-            if turn.receipt.is_some() {
+            if let Some(receipt) = &turn.receipt {
                 sample.push(turn.turn);
+                quotes_others |= receipt.pieces.iter().any(|piece| {
+                    matches!(piece.source, Source::Fact { .. } | Source::Elsewhere { .. })
+                });
             }
         }
         next = page.next;
@@ -145,6 +151,8 @@ async fn session(
     for turn in sample.into_iter().rev().take(requests) {
         match engine.request(&owner, &id, turn).await {
             Ok(_) => found.requests_rebuilt += 1,
+            // A memory was forgotten, or another session erased.
+            Err(Error::NotKept { .. }) if quotes_others => {}
             Err(error) => found.problems.push(format!("{key}: turn {turn}: {error}")),
         }
     }

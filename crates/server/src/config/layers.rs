@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use throughline_upstream::redact::Redactor;
 use toml::{Table, Value};
 
 use super::{Config, DEFAULT_FILE};
@@ -192,6 +193,11 @@ fn shown_value(path: &str, value: &Value) -> String {
         }
         Value::String(text) if path.starts_with("servers.") && path.ends_with(".url") => {
             throughline_store::redact::redact(text)
+        }
+        Value::Array(arguments) if path.starts_with("servers.") && path.ends_with(".args") => {
+            let given: Vec<String> =
+                arguments.iter().filter_map(|one| one.as_str().map(str::to_owned)).collect();
+            Redactor::default().with_arguments(&given).clean(&value.to_string())
         }
         value => value.to_string(),
     }

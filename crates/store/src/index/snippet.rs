@@ -14,12 +14,26 @@ use super::words::{self, Term};
 const WORDS: usize = 24;
 /// Number of words before the first match.
 const WORDS_BEFORE: usize = 4;
+/// Bytes of a text that are looked at first: a long text takes long.
+const LOOKED_AT_FIRST: usize = 16 * 1024;
 /// Marks where the text was cut.
 const CUT: &str = "…";
 
-/// The excerpt of `text` with the most matches.
+/// The excerpt of `text` with the most matches, of the first part of it that has any.
 pub(super) fn cut(text: &str, parsed: Option<&ParsedQuery>) -> Snippet {
     let text = &text[..text.floor_char_boundary(DOCUMENT_BYTES_MAX)];
+    let mut looked_at = LOOKED_AT_FIRST;
+    loop {
+        let part = &text[..text.floor_char_boundary(looked_at)];
+        let snippet = cut_part(part, part.len() < text.len(), parsed);
+        if part.len() == text.len() || !snippet.marks.is_empty() {
+            return snippet;
+        }
+        looked_at *= 8;
+    }
+}
+
+fn cut_part(text: &str, goes_on: bool, parsed: Option<&ParsedQuery>) -> Snippet {
     let terms = words::terms(text);
     let found: Vec<bool> =
         terms.iter().map(|term| parsed.is_some_and(|parsed| parsed.has(&term.text))).collect();
@@ -28,7 +42,7 @@ pub(super) fn cut(text: &str, parsed: Option<&ParsedQuery>) -> Snippet {
     let start = if first == 0 { 0 } else { terms[first].range.start };
     let end = if last == terms.len() { text.len() } else { terms[last - 1].range.end };
     let head = if first == 0 { "" } else { CUT };
-    let tail = if last == terms.len() { "" } else { CUT };
+    let tail = if last == terms.len() && !goes_on { "" } else { CUT };
     let shift = |at: usize| at - start + head.len();
     let mut marks: Vec<Range<usize>> = Vec::new();
     for (term, _) in terms[first..last].iter().zip(&found[first..last]).filter(|(_, found)| **found)

@@ -80,7 +80,7 @@ struct Cached {
 impl Server {
     pub(super) fn new(config: ServerConfig) -> Self {
         let redactor = match &config.transport {
-            Transport::Stdio { env, .. } => Redactor::new(env.values()),
+            Transport::Stdio { env, args, .. } => Redactor::new(env.values()).with_arguments(args),
             Transport::Http { url, headers } => Redactor::new(headers.values()).with_address(url),
         };
         Self {
