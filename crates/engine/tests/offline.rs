@@ -204,10 +204,22 @@ async fn a_misspelt_word_is_mended_or_asked_about() {
 async fn a_number_of_what_was_shown_is_told() {
     let turns = vec![
         answers("list devices in Porto", &["4 devices"]),
-        answers("how many is that in total", &["4 devices"]),
-        answers("and in Tallinn?", &["4 devices", "Tallinn"]).not(&["tll-core-01"]),
+        answers("how many is that in total", &["4 devices"]).not(&["por-core-01"]),
+        answers("only the servers", &["por-srv-01"]).not(&["por-fw", "lis-"]),
     ];
     check(inventory(), turns).await;
+    let turns = vec![
+        answers("how many devices are in lisbon", &["4 devices"]),
+        answers("and porto", &["4 devices", "Porto"]).not(&["Lisbon", "por-core-01"]),
+        asks("rack a01", &["Lisbon", "Porto"]),
+        answers("the one in porto", &["A01 (id 3)"]),
+    ];
+    check(inventory(), turns).await;
+    let turns = vec![
+        answers("list tables", &["boats"]),
+        asks("how many boats are there?", &[]).not(&["1 table", "{"]),
+    ];
+    check(papers(), turns).await;
 }
 
 #[tokio::test]
@@ -245,4 +257,32 @@ async fn a_choice_completes_the_call_that_waits_for_it() {
         waits("Marta Lindqvist", &[r#"delete_contact {"contact_id":8}"#]),
     ];
     check(deals(), turns).await;
+}
+
+#[tokio::test]
+async fn a_list_is_narrowed_by_more_or_less() {
+    let turns = vec![
+        answers("which deals are worth more than 20000?", &["Ferry Wi-Fi", "Crew app"])
+            .not(&["Dashboards"]),
+        answers("and below 10000?", &["Dashboards"]).not(&["Crew app"]),
+        answers("list deals with at least 22k", &["Crew app", "Ferry"]).not(&["Dashboards"]),
+        answers("list deals over 22000", &["Ferry"]).not(&["Crew app"]),
+    ];
+    check(deals(), turns).await;
+    check(inventory(), vec![asks("which devices have more than 3 fans", &["more than 3"])]).await;
+}
+
+#[tokio::test]
+async fn a_person_is_the_one_who_was_spoken_of() {
+    let turns = vec![
+        asks("who is Marta?", &["Marta Okoye", "Marta Lindqvist"]),
+        answers("the one at Fjordline", &["Marta Okoye"]).not(&["Lindqvist", "owner"]),
+        waits(
+            "log a call with her: she wants a demo in May",
+            &[r#""contact_id":1"#, r#""kind":"call""#, "she wants a demo in May"],
+        ),
+    ];
+    check(deals(), turns).await;
+    let has = ["tag_contacts", "[3,4]", r#"["newsletter"]"#];
+    check(deals(), vec![waits("tag Ulla Berg and Dev Anand as newsletter", &has)]).await;
 }

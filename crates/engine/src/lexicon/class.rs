@@ -170,6 +170,22 @@ pub enum Class {
     Else,
     /// Compares with the value that follows.
     Compare,
+    /// More than the number that follows.
+    More,
+    /// Less than the number that follows.
+    Less,
+    /// "at least", "at most": that number too.
+    OrEqual,
+    /// What a number measures, before a comparison: "worth".
+    Measure,
+    /// The least value, in the name of a parameter.
+    SlotLeast,
+    /// The most.
+    SlotMost,
+    /// "she", "him".
+    Person,
+    /// A kind of people: "contact".
+    PersonKind,
     /// A relation between things: "has", "belongs".
     Relates,
     /// "last", "latest" before a number: the newest ones.

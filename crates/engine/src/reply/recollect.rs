@@ -215,7 +215,12 @@ fn earlier(
     says: impl Fn(&Recalled) -> bool,
 ) -> Option<String> {
     let shares = |recalled: &&Recalled| {
-        let held = stems(&format!("{} {}", recalled.record.message, words_of(recalled)));
+        // What a tool gave is quoted for its own words, and not for a single one.
+        let given = recalled.part == HistoryPart::Results;
+        let message = if given { "" } else { recalled.record.message.as_str() };
+        let shared_min =
+            if given { shared_min.max(SHARED_MIN.min(wanted.len())) } else { shared_min };
+        let held = stems(&format!("{message} {}", words_of(recalled)));
         let shared = wanted.iter().filter(|word| held.contains(word)).count();
         wanted.is_empty() || shared >= shared_min
     };

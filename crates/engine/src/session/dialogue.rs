@@ -175,6 +175,13 @@ pub enum What {
         field: String,
         value: Value,
     },
+    /// A number that a field must be above or below.
+    Bound {
+        field: String,
+        less: bool,
+        or_equal: bool,
+        number: f64,
+    },
     /// A word that results must have as a value.
     Word,
 }

@@ -217,7 +217,7 @@ impl Pipeline {
             sent: Arc::new(sent),
             summary: None,
             contents: pending.contents.clone(),
-            recent: Vec::new(),
+            recent: self.recent(session).await?,
             understanding: Understanding {
                 noticed: pending.noticed.clone(),
                 known: self.memory.known(&self.sessions, session).await?,

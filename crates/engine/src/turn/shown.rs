@@ -38,6 +38,13 @@ const ERASED: &str = "something that was shown is erased";
 const NO_RECEIPT: &str = "the turns before name no prepared request";
 
 impl Pipeline {
+    /// The newest turns of a session, oldest first, without what is withheld.
+    pub(super) async fn recent(&self, session: &LoadedSession) -> Result<Vec<Arc<TurnRecord>>> {
+        let mut recent = self.sessions.tail(session, RECENT_TURNS).await?;
+        recent.retain(|record| !session.head.withheld.holds(record.turn));
+        Ok(recent)
+    }
+
     /// What of the session a request of `tokens` can show.
     pub(super) async fn shown(
         &self,
@@ -46,8 +53,7 @@ impl Pipeline {
         zone: &TimeZone,
         tokens: u32,
     ) -> Result<Shown> {
-        let mut recent = self.sessions.tail(session, RECENT_TURNS).await?;
-        recent.retain(|record| !session.head.withheld.holds(record.turn));
+        let recent = self.recent(session).await?;
         let lost = match self.prefix(session, kind, &recent, zone).await? {
             Ok(prefix) => {
                 let (is_whole, history) = (prefix.window_from <= 1, Vec::new());

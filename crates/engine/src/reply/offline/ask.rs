@@ -32,6 +32,8 @@ pub(super) struct Ask {
     pub others: bool,
     /// A comparison, with the words that follow.
     pub compared: Option<String>,
+    /// The same with a number.
+    pub bound: Option<Bound>,
     /// Whether something is located: "in", "at".
     pub placed: bool,
     /// "who has": asks for the owner or actor.
@@ -82,6 +84,16 @@ pub(super) struct Pointer {
     pub kinds: Option<Vec<Kind>>,
     pub is_possessive: bool,
     pub span: Span,
+    pub at: usize,
+}
+
+/// "more than 20000".
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bound {
+    pub less: bool,
+    pub or_equal: bool,
+    pub number: f64,
+    /// The part that is the number.
     pub at: usize,
 }
 
@@ -212,6 +224,7 @@ impl Scene<'_> {
             Class::Compare => {
                 let rest = parts[at..].iter().take(3).map(|part| part.text.as_str());
                 ask.compared = Some(rest.collect::<Vec<_>>().join(" "));
+                ask.bound = self.bound(parts, at);
             }
             Class::SameFor => ask.follows = Some(Follow::Same),
             Class::BackTo if leads => ask.follows = Some(Follow::Back),

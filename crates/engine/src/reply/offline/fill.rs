@@ -68,7 +68,8 @@ impl Scene<'_> {
         // "subtract 3 from 10": what follows "from" comes first.
         let number = |phrase: &&Phrase| phrase.text.parse::<f64>().is_ok();
         let from = |phrase: &&Phrase| number(phrase) && phrase.placed == Some(Class::From);
-        let mut phrases: Vec<&Phrase> = ask.phrases.iter().collect();
+        let said: Vec<Phrase> = ask.phrases.iter().map(|p| filling.without_lead(p)).collect();
+        let mut phrases: Vec<&Phrase> = said.iter().collect();
         if phrases.iter().any(from) {
             phrases.sort_by_key(|phrase| number(phrase) && !from(phrase));
         }
@@ -284,6 +285,18 @@ impl Filling<'_, '_> {
                 }
             }
             None => Ok(Ok(false)),
+        }
+    }
+
+    /// A phrase without the word that says what is done: "tag Ulla Berg", where contacts are tagged.
+    fn without_lead(&self, phrase: &Phrase) -> Phrase {
+        let lead = self.parts.iter().position(|part| part.role != Role::Filler);
+        let split = phrase.text.split_once(' ').filter(|_| lead == Some(phrase.at));
+        match split {
+            Some((first, rest)) if self.offer.words.first() == Some(&first.to_lowercase()) => {
+                Phrase { text: rest.trim().to_owned(), ..phrase.clone() }
+            }
+            _ => phrase.clone(),
         }
     }
 

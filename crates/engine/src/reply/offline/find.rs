@@ -111,7 +111,7 @@ impl Scene<'_> {
     }
 
     /// Things that were shown, latest first.
-    fn shown(&self) -> impl Iterator<Item = &Thing> {
+    pub(super) fn shown(&self) -> impl Iterator<Item = &Thing> {
         let open = self.dialogue.open.iter().flat_map(|open| &open.candidates);
         let lists = self.dialogue.spoken.iter().flat_map(|spoken| &spoken.shown);
         open.chain(&self.dialogue.focus).chain(lists)

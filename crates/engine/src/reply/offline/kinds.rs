@@ -158,14 +158,14 @@ impl Scene<'_> {
         let takes = |thing: &Thing| thing.kind != *kind && offer.slot_for(&thing.kind).is_some();
         let named = || {
             let terms = last.query.terms.iter().filter(|term| !term.negated);
-            terms.filter_map(as_thing).cloned().filter(takes).collect::<Vec<Thing>>()
+            terms.filter_map(as_thing).filter(|thing| takes(thing)).cloned().collect::<Vec<Thing>>()
         };
         let told: Vec<Thing> = match last.query.want {
             Want::Field => self.told_by(&last.query).into_iter().filter(takes).collect(),
             _ => Vec::new(),
         };
         let is_whole = last.count == Some(last.shown.len()) && last.shown.len() <= OWNERS_MAX;
-        let shown = last.shown.iter().filter(|_| is_whole).cloned().filter(takes).collect();
+        let shown = last.shown.iter().filter(|thing| is_whole && takes(thing)).cloned().collect();
         let mut all = [told, shown, named()].into_iter();
         all.find(|things| !things.is_empty()).unwrap_or_default()
     }

@@ -3,7 +3,7 @@
 //!
 //! - [`read`] and [`ask`]: the role of each word, and what the message asks for
 //! - [`offer`] and [`schema`]: what the tools can do, and their parameters
-//! - [`plan`], [`serve`], [`kinds`], [`each`], [`narrow`], [`find`], [`point`], [`run`]: questions about things
+//! - [`plan`], [`serve`], [`kinds`], [`each`], [`bounds`], [`narrow`], [`find`], [`point`], [`run`]: questions about things
 //! - [`act`], [`act_again`], [`fit`], [`sum`]: all other tool calls
 //! - [`among`]: filters the last result by a value
 //! - [`called`], [`naming`], [`paths`], [`spelling`], [`zones`]: the words of tool names, values from the conversation,
@@ -22,6 +22,7 @@ mod among;
 mod answer;
 mod ask;
 mod back;
+mod bounds;
 mod called;
 mod each;
 mod fill;

@@ -147,12 +147,30 @@ impl Scene<'_> {
         self.run(Query { want, kind: Some(kind), terms: vec![term], ..Query::default() }).map(Some)
     }
 
+    /// The thing with the id that is known for a name. Others may have that name too, unless it was shown or has to
+    /// be unique.
+    pub(super) fn identified(&self, phrase: &Phrase) -> Flow<Option<Found>> {
+        let (Some(kind), Some(id)) = (&phrase.kind, &phrase.id) else { return Ok(None) };
+        let thing = Thing { id: Some(id.clone()), ..super::find::bare(kind, &phrase.text) };
+        let seen = self.shown().any(|one| one.is(&thing));
+        let number = phrase.text.bytes().all(|byte| byte.is_ascii_digit());
+        let shared = self.known(kind).is_some_and(|known| known.within.is_some());
+        let list = self.list_of(kind).map(|offer| &offer.tool.tool.name);
+        let shared = shared && self.packs.generic().any(|(generic, _)| Some(&generic.list) == list);
+        if seen || number || phrase.text == *id || !shared {
+            return Ok(Some(Found::One(thing)));
+        }
+        let found = self.find(&phrase.text, std::slice::from_ref(kind), phrase.placed)?;
+        Ok(Some(match found {
+            Found::Several(things) => Found::Several(things),
+            _ => Found::One(thing),
+        }))
+    }
+
     /// The thing that a phrase names, of any kind.
     pub fn thing_named(&self, phrase: &Phrase) -> Flow<Found> {
-        if let (Some(kind), Some(id)) = (&phrase.kind, &phrase.id) {
-            let mut thing = super::find::bare(kind, &phrase.text);
-            thing.id = Some(id.clone());
-            return Ok(Found::One(thing));
+        if let Some(found) = self.identified(phrase)? {
+            return Ok(found);
         }
         let all = self.all_kinds();
         let own: Vec<Kind> = phrase.kind.iter().cloned().collect();

@@ -47,10 +47,12 @@ impl Scene<'_> {
         }
         if let Some(kind) = phrase.kind.as_ref().filter(|kind| phrase.is_sure || self.literal(kind))
         {
-            if let Some(id) = &phrase.id {
-                let mut thing = bare(kind, text);
-                thing.id = Some(id.clone());
-                return Ok(Narrowed::Terms(vec![thing_term(thing)]));
+            match self.identified(phrase)? {
+                Some(Found::One(thing)) => return Ok(Narrowed::Terms(vec![thing_term(thing)])),
+                Some(Found::Several(things)) => {
+                    return Ok(Narrowed::Several(text.to_owned(), things));
+                }
+                _ => {}
             }
             return self.named(offer, phrase, std::slice::from_ref(kind));
         }
@@ -274,7 +276,7 @@ impl Scene<'_> {
                 let fits = slot.shape.choices.is_empty() || slot.shape.choices.contains(value);
                 fits.then(|| (slot, value.clone()))
             }
-            What::Word => None,
+            What::Bound { .. } | What::Word => None,
         }
     }
 

@@ -157,10 +157,20 @@ impl Scene<'_> {
                 Role::Literal(Literal::Time) => {
                     part.text = super::zones::clock(&part.text).unwrap_or(part.text);
                 }
-                Role::Pointer { number: Number::One, kinds: None, .. } => {
+                // "what time is it": no file.
+                Role::Pointer { number: Number::One, kinds: None, .. }
+                    if !all.iter().any(|part| self.language.is(Class::FieldTime, &part.lower)) =>
+                {
                     if let Some(path) = &last {
                         (part.role, part.text) = (Role::Literal(Literal::Path), path.clone());
                     }
+                }
+                // "log a call with her": the person who was spoken of.
+                Role::Filler | Role::Content
+                    if self.language.is(Class::Person, &part.lower) && self.knows_person() =>
+                {
+                    let (number, kinds) = (Number::One, None);
+                    part.role = Role::Pointer { number, kinds, is_possessive: false };
                 }
                 // "the last 2 commits", where nothing was listed: a number.
                 Role::Pointer { number: Number::Counted { count, .. }, kinds, .. }
@@ -192,6 +202,15 @@ impl Scene<'_> {
             completed.push(part);
         }
         completed
+    }
+
+    /// Whether what was spoken of last is a person.
+    fn knows_person(&self) -> bool {
+        let person = |thing: &Thing| {
+            let words = words_of_identifier(thing.kind.as_str());
+            words.iter().any(|word| lexicon::english().is(Class::PersonKind, word))
+        };
+        self.dialogue.focus.first().is_some_and(person)
     }
 
     /// Whether things of one of these kinds were listed.

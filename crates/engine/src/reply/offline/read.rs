@@ -298,6 +298,13 @@ impl Reader<'_> {
                 return (1, Role::Word(class), start);
             }
         }
+        // "below 10000": a comparison only with a number.
+        let compares = [Class::More, Class::Less].into_iter();
+        let compares = compares.filter_map(|class| self.language.starts(class, words())).max();
+        let number = |next: &Token<'_>| next.lower.starts_with(|c: char| c.is_ascii_digit());
+        if let Some(count) = compares.filter(|c| tokens.get(at + c).is_some_and(number)) {
+            return (count, Role::Word(Class::Compare), start);
+        }
         // "in total" is no place.
         if let Some(count) = self.language.starts(Class::Filler, words()).filter(|c| *c > 1) {
             return (count, Role::Filler, start);

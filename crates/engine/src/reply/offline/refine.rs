@@ -74,8 +74,11 @@ impl Scene<'_> {
         // "how many devices are in Tallinn?", "and in Porto?": a number again.
         let goes_on = (ask.follows.is_some() || ask.corrects) && ask.verb.is_none();
         let counted = query.want == Want::Count && goes_on && !ask.questions;
+        let was_list = query.want == Want::List;
         query.want = if ask.counts || counted { Want::Count } else { Want::List };
         query.fields.clear();
+        // "how many is that?": what was shown stays what is spoken of.
+        let of_list = ask.of_shown && was_list && query.want == Want::Count;
         let own = |word: &&KindWord| word.kind == kind && !word.negated && word.narrower.is_some();
         let narrower = ask.kinds.iter().find(own).or(subject);
         if narrower.is_some_and(|word| word.narrower.is_some()) {
@@ -182,7 +185,12 @@ impl Scene<'_> {
                 query.terms.push(term);
             }
         }
-        self.run_list(query)
+        let mut said = self.run_list(query)?;
+        let newest = said.dialogue.spoken.first_mut().filter(|spoken| spoken.turn == 0);
+        if let Some(spoken) = newest.filter(|_| of_list) {
+            spoken.query.want = Want::List;
+        }
+        Ok(said)
     }
 
     /// The reply if a name does not mean exactly one thing.

@@ -85,7 +85,14 @@ impl Scene<'_> {
                         return self.run_list(query);
                     }
                     if let (Some(named), Some(at)) = (named, at) {
-                        query.terms[at] = named;
+                        query.terms.remove(at);
+                        // "and porto": in the place of what an earlier message named.
+                        let message = self.message.to_lowercase();
+                        let now = |old: &Term| message.contains(&old.text.to_lowercase());
+                        query
+                            .terms
+                            .retain(|old| now(old) || !super::serve::same_place(old, &named));
+                        query.terms.push(named);
                         return self.run_list(query);
                     }
                     return Ok(self.with_question(*said, query, term));
@@ -365,6 +372,15 @@ impl Scene<'_> {
                 What::Thing(thing) => format!("{} {}", self.noun(&thing.kind, false), thing.label),
                 What::Choice { field, value } => {
                     format!("{} {}", rows::spoken(field), rows::scalar(value))
+                }
+                What::Bound { field, less, or_equal, number } => {
+                    let sign = match (less, or_equal) {
+                        (true, true) => "≤",
+                        (true, false) => "<",
+                        (false, true) => "≥",
+                        (false, false) => ">",
+                    };
+                    format!("{} {sign} {number}", rows::spoken(field))
                 }
                 What::Word => format!("\"{}\"", term.text),
             };

@@ -81,7 +81,7 @@ impl Shape {
 }
 
 /// A number in plain digits: "25k" and "25,000" are 25000.
-fn written(text: &str) -> Cow<'_, str> {
+pub(super) fn written(text: &str) -> Cow<'_, str> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let thousands = text.strip_suffix(['k', 'K']).filter(|count| digits(count));
     if let Some(count) = thousands {

@@ -32,6 +32,9 @@ impl Scene<'_> {
             ask.kinds.iter().filter(|word| !word.negated).find(|word| {
                 self.list_of(&word.kind).is_some() || self.view_of(&word.kind).is_some()
             });
+        if let Some(said) = self.bounded(ask, subject, &meaning)? {
+            return Ok(Some(said));
+        }
         if let Some(words) = &ask.compared {
             let kind = subject.map(|word| self.noun(&word.kind, true));
             let kind = kind.unwrap_or_else(|| "things".into());
@@ -172,7 +175,9 @@ impl Scene<'_> {
                 None => None,
             });
         }
-        if let ([name], true) = (named.as_slice(), ask.who && ask.fields.is_empty()) {
+        // "who has it" asks for an owner, "who is it" does not.
+        let relates = self.parts.iter().any(|part| part.is(Class::Relates));
+        if let ([name], true) = (named.as_slice(), ask.who && relates && ask.fields.is_empty()) {
             let field = self.actor(name.kind.as_ref()).unwrap_or_else(|| "owner".into());
             let ask = Ask { fields: vec![field], ..Ask::default() };
             return self.field_of_named(&ask, name, None).map(Some);
@@ -190,6 +195,15 @@ impl Scene<'_> {
             && !ask.of_shown
         {
             return self.field_of_named(ask, name, None).map(Some);
+        }
+        // "how many boats are there?" after a list of tables: one of them is called so, but it is not asked for.
+        let anew = ask.counts && !ask.of_shown && ask.follows.is_none();
+        let labels = |phrase: &&Phrase| {
+            let mut listed = self.listed().iter();
+            listed.any(|one| rows::fit(&one.label, &phrase.text) == Some(rows::Fit::Exact))
+        };
+        if anew && !ask.placed && meaning.phrases.iter().any(labels) {
+            return Ok(None);
         }
         if let (true, Some(base)) = (refines, &base) {
             // "and for ant-core-2?": the same query about another thing.
@@ -373,7 +387,8 @@ pub(super) fn same_kind(things: &[Thing]) -> bool {
 pub(super) fn same_place(one: &Term, two: &Term) -> bool {
     match (&one.what, &two.what) {
         (What::Thing(one), What::Thing(two)) => one.kind == two.kind,
-        (What::Choice { field: one, .. }, What::Choice { field: two, .. }) => one == two,
+        (What::Choice { field: one, .. }, What::Choice { field: two, .. })
+        | (What::Bound { field: one, .. }, What::Bound { field: two, .. }) => one == two,
         _ => false,
     }
 }

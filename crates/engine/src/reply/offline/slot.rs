@@ -66,6 +66,12 @@ impl Filling<'_, '_> {
         }
         let word = before.iter().find(|part| !skipped(part))?;
         let said = english.singular(&word.lower);
+        // "tag Ulla Berg": what is done, not the tag.
+        let lead = self.parts.iter().find(|part| part.role != Role::Filler);
+        let leads = lead.is_some_and(|lead| lead.span == word.span);
+        if leads && self.offer.words.first() == Some(&said) {
+            return None;
+        }
         let fields = self.ask.fields.iter().any(|field| {
             english.field([said.as_str()].into_iter()).is_some_and(|(f, _)| f == field)
         });
@@ -187,7 +193,7 @@ impl Filling<'_, '_> {
                     _ => false,
                 }
         };
-        let mut open = self.offer.slots.iter().filter(takes);
+        let open = self.offer.slots.iter().filter(takes);
         // Between two parameters that take ids of different kinds, neither is certain.
         let by_id = |slot: &&Slot| {
             matches!(slot.means, Means::Own(Some(Field::Id)) | Means::Thing(_, Some(Field::Id)))
@@ -195,10 +201,14 @@ impl Filling<'_, '_> {
         if phrase.kind.is_none() && open.clone().filter(by_id).count() > 1 {
             return Ok(Ok(false));
         }
-        match open.next().cloned() {
-            Some(slot) => self.give(&slot, phrase),
-            None => Ok(Ok(false)),
+        let open: Vec<Slot> = open.cloned().collect();
+        for slot in open {
+            match self.give(&slot, phrase)? {
+                Ok(false) => {}
+                given => return Ok(given),
+            }
         }
+        Ok(Ok(false))
     }
 
     /// A name without a folder: the new one of a file that is moved, or of what is made in a folder that is given.

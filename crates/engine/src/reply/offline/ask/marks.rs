@@ -1,11 +1,12 @@
 //! What small words make of a message: "they have", "the latest 3", "its region".
 
-use super::{Ask, Pointer};
+use super::{Ask, Bound, Pointer};
 use crate::entity::Number;
 use crate::lexicon::Class;
 use crate::reply::offline::fit::counts;
 use crate::reply::offline::read::{Part, Role};
 use crate::reply::offline::scene::Scene;
+use crate::reply::offline::schema::written;
 
 impl Scene<'_> {
     /// The word before a kind that says which ones are meant.
@@ -25,6 +26,20 @@ impl Scene<'_> {
         };
         let at = (0..parts.len()).find(they);
         at.is_some_and(|at| parts[at..].iter().any(|part| part.is(Class::Relates)))
+    }
+
+    /// The number that something is compared with, and how.
+    pub(super) fn bound(&self, parts: &[Part], at: usize) -> Option<Bound> {
+        let is = |class: Class| {
+            let words: Vec<&str> = parts[at].lower.split_whitespace().collect();
+            self.language.starts(class, words.iter().copied()) == Some(words.len())
+        };
+        let small = parts[at + 1..].iter().take_while(|part| part.role == Role::Filler).count();
+        let number = parts.get(at + 1 + small)?;
+        let value = written(&number.lower).parse::<f64>().ok()?;
+        let (less, or_equal) = (is(Class::Less), is(Class::OrEqual));
+        let bound = Bound { less, or_equal, number: value, at: at + 1 + small };
+        (less || is(Class::More)).then_some(bound)
     }
 
     /// "The latest changes", "the last 3 changes": an order, and how many.

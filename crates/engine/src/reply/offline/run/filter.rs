@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::super::bounds::is_within;
 use super::super::offer::Offer;
 use super::super::rows;
 use super::super::scene::{Said, Scene, Table};
@@ -62,6 +63,14 @@ impl Scene<'_> {
                         }),
                     }
                 })
+            }
+            What::Bound { field, .. } => {
+                let within = |(_, row): &(_, Value)| is_within(row, &term.what).is_some();
+                if !table.rows.iter().all(within) {
+                    return Err(Box::new(self.not_by(kind, offer, field)));
+                }
+                let what = term.what.clone();
+                Box::new(move |row| is_within(row, &what).unwrap_or_default())
             }
             What::Word => {
                 let key = |words: &str| {
