@@ -19,7 +19,8 @@ pub(crate) struct Users {
 
 impl Users {
     pub(crate) fn join(path: &Path) -> Self {
-        let options = OpenOptions::new().write(true).create(true).mode(0o600).open(path);
+        let options =
+            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
         let file = options.and_then(|file| file.lock_shared().map(|()| file));
         let file = file.inspect_err(
             |error| tracing::warn!(path = %path.display(), %error, "cannot lock the store's file"),

@@ -23,7 +23,7 @@ pub(super) enum Text {
 }
 
 impl Text {
-    pub fn new(message: &str, script: Script) -> Self {
+    pub(super) fn new(message: &str, script: Script) -> Self {
         match script {
             Script::Spaced => Self::Words(words(beginning(message))),
             Script::Kana | Script::Han => Self::Letters(
@@ -69,7 +69,7 @@ struct Word {
 }
 
 impl CueSet {
-    pub fn new(list: &List) -> Self {
+    pub(super) fn new(list: &List) -> Self {
         let mut set = Self::default();
         for written in &list.0 {
             let cue = Cue::new(written);
@@ -87,12 +87,12 @@ impl CueSet {
         set
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.cues.is_empty()
     }
 
     /// The number of cues that match.
-    pub fn count(&self, text: &Text) -> usize {
+    pub(super) fn count(&self, text: &Text) -> usize {
         match text {
             Text::Letters(text) => self.cues.iter().filter(|cue| cue.is_in_letters(text)).count(),
             Text::Words(words) => self.count_words(words),
@@ -100,7 +100,7 @@ impl CueSet {
     }
 
     /// The number of cues that match in `words`.
-    pub fn count_words(&self, words: &[String]) -> usize {
+    pub(super) fn count_words(&self, words: &[String]) -> usize {
         if self.cues.is_empty() {
             return 0;
         }
@@ -121,7 +121,7 @@ impl CueSet {
     }
 
     /// Removes the words that match cues of the set.
-    pub fn taken_out(&self, text: Text) -> Text {
+    pub(super) fn taken_out(&self, text: Text) -> Text {
         let Text::Words(words) = text else { return text };
         let mut kept = Vec::with_capacity(words.len());
         let mut at = 0;

@@ -102,14 +102,14 @@ const RECORDS: [&str; 18] = [
 ];
 
 /// Why a call may not be read-only, as the end of a sentence after "but".
-pub fn against(definition: &ToolDefinition, arguments: &Value) -> Option<String> {
+pub(super) fn against(definition: &ToolDefinition, arguments: &Value) -> Option<String> {
     let schema = Schema::new(&definition.input_schema);
     let walk = Walk::new(&definition.tool.name, false);
     walk.value("", Some(schema), &schema.with_defaults(arguments), 0)
 }
 
 /// The same for a tool that somebody vouches for: only obvious writes count.
-pub fn plainly_against(definition: &ToolDefinition, arguments: &Value) -> Option<String> {
+pub(super) fn plainly_against(definition: &ToolDefinition, arguments: &Value) -> Option<String> {
     let schema = Schema::new(&definition.input_schema);
     Walk::new(&definition.tool.name, true).value("", Some(schema), arguments, 0)
 }

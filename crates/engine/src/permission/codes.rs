@@ -11,7 +11,7 @@ const READ_MIN: usize = 4;
 const READ_MAX: usize = 512;
 
 /// What a text says in other codes.
-pub fn readings(text: &str) -> Vec<String> {
+pub(super) fn readings(text: &str) -> Vec<String> {
     let words: Vec<&str> = text
         .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '[' | ']' | '(' | ')' | '"'))
         .filter(|word| !word.is_empty())

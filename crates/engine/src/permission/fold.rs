@@ -63,19 +63,19 @@ const LOOK_ALIKES: [(char, char); 44] = [
 ];
 
 /// Whether a character is invisible: of no width, a direction mark, a tag.
-pub fn is_hidden(letter: char) -> bool {
+pub(crate) fn is_hidden(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
         | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Whether a text hides words or reverses their direction: what a person sees is not what a program reads.
-pub fn deceives(text: &str) -> bool {
+pub(crate) fn deceives(text: &str) -> bool {
     text.chars().any(|c| {
         matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
     })
 }
 
-pub fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     let text = entities(text);
     let mut plain = String::with_capacity(text.len());
     // Invisible tag characters spell ASCII; they are read as such.
@@ -140,7 +140,7 @@ fn is_mixed(word: &str) -> bool {
 
 /// Whether a name imitates another one: mixed alphabets within a word, invisible characters, or a word of another
 /// alphabet that looks Latin.
-pub fn is_look_alike(name: &str) -> bool {
+pub(crate) fn is_look_alike(name: &str) -> bool {
     let lower = name.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     name.chars().any(is_hidden)
@@ -196,7 +196,7 @@ fn entity(name: &str) -> Option<char> {
 }
 
 /// Decodes base64, hexadecimal, percent signs and `\u` escapes. Only results that are text are returned.
-pub fn decoded(text: &str) -> Vec<String> {
+pub(crate) fn decoded(text: &str) -> Vec<String> {
     let text = text.trim();
     if text.len() > DECODED_BYTES_MAX {
         return Vec::new();

@@ -16,19 +16,19 @@ const JOINED_MAX: usize = 8;
 /// Maximum length of a part of such a code.
 const PART_CHARACTERS_MAX: usize = 6;
 /// Length of the pieces by which a part of a long value is recognised.
-pub const PIECE: usize = 5;
+pub(super) const PIECE: usize = 5;
 /// Lengths of words that are cut into pieces.
 const PIECES_OF: std::ops::RangeInclusive<usize> = 8..=80;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
+pub(super) enum Detail {
     /// Whole values.
     Whole,
     /// Also parts of values.
     Parts,
 }
 
-pub fn forms(text: &str, detail: Detail) -> HashSet<String> {
+pub(super) fn forms(text: &str, detail: Detail) -> HashSet<String> {
     let mut found = HashSet::new();
     let mut end = text.len().min(TEXT_BYTES_MAX);
     while !text.is_char_boundary(end) {
@@ -84,7 +84,7 @@ fn keep(form: String, found: &mut HashSet<String>) {
 }
 
 /// Words, including the characters that join them.
-pub fn words(folded: &str) -> impl Iterator<Item = &str> {
+pub(super) fn words(folded: &str) -> impl Iterator<Item = &str> {
     let ends = |c: char| {
         c.is_whitespace()
             || matches!(
@@ -114,12 +114,12 @@ pub fn words(folded: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Letters and digits only.
-pub fn compact(word: &str) -> String {
+pub(super) fn compact(word: &str) -> String {
     word.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
 /// Whether a word is a value and not natural language: it has a digit or a sign inside.
-pub fn is_telling(word: &str) -> bool {
+pub(super) fn is_telling(word: &str) -> bool {
     let core = word.trim_matches(|c: char| !c.is_alphanumeric());
     let digit = core.chars().any(|c| c.is_ascii_digit());
     let signs = core
@@ -149,7 +149,7 @@ fn runs(word: &str) -> Vec<&str> {
 }
 
 /// Overlapping pieces of a value.
-pub fn pieces(whole: &str) -> Vec<String> {
+pub(super) fn pieces(whole: &str) -> Vec<String> {
     let letters: Vec<char> = whole.chars().collect();
     letters.windows(PIECE).map(|piece| format!("~{}", piece.iter().collect::<String>())).collect()
 }

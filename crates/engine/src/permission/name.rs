@@ -9,14 +9,14 @@ use super::fold::fold;
 use super::words::{Form, english, languages, stems};
 
 /// The folded words of an identifier.
-pub fn words(identifier: &str) -> Vec<String> {
+pub(super) fn words(identifier: &str) -> Vec<String> {
     // Split before folding, which loses the case that separates words.
     let words = words_of_identifier(identifier);
     words.iter().map(|word| fold(word)).filter(|word| !word.is_empty()).collect()
 }
 
 /// The word in a tool's name or title that indicates a change.
-pub fn change_in_name(name: &str) -> Option<String> {
+pub(super) fn change_in_name(name: &str) -> Option<String> {
     if stems().change(&fold(name)) {
         return Some(name.to_owned());
     }
@@ -55,14 +55,14 @@ fn changes(words: &[String], at: usize, is_method: bool) -> bool {
 }
 
 /// Whether a word is a verb of change in another language, and no English word.
-pub fn is_foreign(word: &str) -> bool {
+pub(super) fn is_foreign(word: &str) -> bool {
     let english = english();
     let known = english.is("homographs", word) || english.is("marks", word);
     !known && word.chars().count() > 2 && languages().iter().any(|language| language.changes(word))
 }
 
 /// Whether an action of a general tool changes something: `delete`, `deleteAll`, `FLUSHALL`.
-pub fn acts(action: &str) -> bool {
+pub(super) fn acts(action: &str) -> bool {
     stems().change(&fold(action))
         || words(action).iter().any(|word| {
             let verb = english().verb(word).filter(|verb| verb.form == Form::Base);
@@ -71,7 +71,7 @@ pub fn acts(action: &str) -> bool {
 }
 
 /// Whether an action of a general tool reads: `list`, `GET`, `describe-instances`.
-pub fn reads(action: &str) -> bool {
+pub(super) fn reads(action: &str) -> bool {
     let words = words(action);
     words.first().is_some_and(|word| english().reads(word)) && !acts(action)
 }

@@ -10,7 +10,7 @@ use super::words::{English, Form, Verb, english, languages, stems};
 
 /// A problem with a description.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
+pub(super) enum Finding {
     /// A word indicates a change.
     Changes(String),
     /// It has characters that are not displayed as they are read.
@@ -23,7 +23,7 @@ pub enum Finding {
 const JUDGED_WORDS: usize = 4;
 
 /// Evidence against a text that describes a tool called `tool`.
-pub fn against(text: &str, tool: &str) -> Option<Finding> {
+pub(super) fn against(text: &str, tool: &str) -> Option<Finding> {
     if deceives(text) {
         return Some(Finding::Deceives);
     }
@@ -38,7 +38,7 @@ pub fn against(text: &str, tool: &str) -> Option<Finding> {
 }
 
 /// The act that a parameter's description tells of: "the account that is to be removed", "id of the row to delete".
-pub fn purpose(text: &str) -> Option<String> {
+pub(super) fn purpose(text: &str) -> Option<String> {
     let folded = fold(text);
     let words = english();
     sentences(&folded).find_map(|sentence| {
@@ -365,7 +365,7 @@ fn is_known(word: &str) -> bool {
 }
 
 /// Whether a letter is of a script without word lists.
-pub fn is_of_unknown_script(letter: char) -> bool {
+pub(super) fn is_of_unknown_script(letter: char) -> bool {
     let covered = letter.is_ascii()
         || matches!(letter, '\u{80}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{400}'..='\u{4ff}')
         || stems().cover(letter);

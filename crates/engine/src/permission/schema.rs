@@ -9,13 +9,13 @@ const DEPTH_MAX: usize = 8;
 
 /// A schema with its references resolved.
 #[derive(Debug, Clone, Copy)]
-pub struct Schema<'a> {
+pub(super) struct Schema<'a> {
     root: &'a Value,
     at: &'a Value,
 }
 
 impl<'a> Schema<'a> {
-    pub fn new(root: &'a Value) -> Self {
+    pub(super) fn new(root: &'a Value) -> Self {
         Self { root, at: root }.followed()
     }
 
@@ -47,7 +47,7 @@ impl<'a> Schema<'a> {
         all
     }
 
-    pub fn property(self, name: &str) -> Option<Self> {
+    pub(super) fn property(self, name: &str) -> Option<Self> {
         let found = self.branches().into_iter().find_map(|branch| {
             let at = branch.at.get("properties")?.get(name)?;
             Some(Self { at, ..self })
@@ -56,24 +56,24 @@ impl<'a> Schema<'a> {
     }
 
     /// The schema of a list's items.
-    pub fn items(self) -> Option<Self> {
+    pub(super) fn items(self) -> Option<Self> {
         let found = self.branches().into_iter().find_map(|branch| branch.at.get("items"))?;
         Some(Self { at: found, ..self }.followed())
     }
 
-    pub fn description(self) -> Option<&'a str> {
+    pub(super) fn description(self) -> Option<&'a str> {
         self.text("description")
     }
 
     /// The descriptions of its parameters.
-    pub fn parameters(self) -> Vec<&'a str> {
+    pub(super) fn parameters(self) -> Vec<&'a str> {
         let branches = self.branches().into_iter();
         let properties = branches.filter_map(|branch| branch.at.get("properties")?.as_object());
         let described = properties.flat_map(|properties| properties.values());
         described.filter_map(|at| Self { at, ..self }.followed().description()).collect()
     }
 
-    pub fn title(self) -> Option<&'a str> {
+    pub(super) fn title(self) -> Option<&'a str> {
         self.text("title")
     }
 
@@ -82,7 +82,7 @@ impl<'a> Schema<'a> {
     }
 
     /// The allowed values, if listed.
-    pub fn choices(self) -> Vec<&'a Value> {
+    pub(super) fn choices(self) -> Vec<&'a Value> {
         let listed = self.branches().into_iter().flat_map(|branch| {
             let choices = branch.at.get("enum").and_then(Value::as_array).into_iter().flatten();
             choices.chain(branch.at.get("const"))
@@ -91,7 +91,7 @@ impl<'a> Schema<'a> {
     }
 
     /// The arguments with the schema's defaults.
-    pub fn with_defaults(self, arguments: &Value) -> Value {
+    pub(super) fn with_defaults(self, arguments: &Value) -> Value {
         let mut filled = arguments.as_object().cloned().unwrap_or_else(Map::new);
         for branch in self.branches() {
             let properties = branch.at.get("properties").and_then(Value::as_object);
@@ -107,7 +107,7 @@ impl<'a> Schema<'a> {
         Value::Object(filled)
     }
 
-    pub fn default(self) -> Option<&'a Value> {
+    pub(super) fn default(self) -> Option<&'a Value> {
         self.branches().into_iter().find_map(|branch| branch.at.get("default"))
     }
 }

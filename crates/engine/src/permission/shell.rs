@@ -140,7 +140,7 @@ const SUBCOMMANDS: [&str; 42] = [
 ];
 
 /// Whether a command line is known to be read-only.
-pub fn reads(line: &str) -> bool {
+pub(super) fn reads(line: &str) -> bool {
     let line = fold(line);
     let quiet = line
         .replace("2>&1", " ")
@@ -182,7 +182,7 @@ fn command_reads(command: &str) -> bool {
 
 /// Whether the first word that is not an option is a read-only subcommand, as in the arguments of a program that
 /// has its own tool.
-pub fn subcommand_reads(arguments: &[&str]) -> bool {
+pub(super) fn subcommand_reads(arguments: &[&str]) -> bool {
     let first = arguments.iter().find(|argument| !argument.starts_with('-'));
     first.is_some_and(|first| {
         let first = first.to_lowercase();

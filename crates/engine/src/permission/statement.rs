@@ -82,7 +82,7 @@ const PURE: [&str; 8] =
     ["replace", "insert", "truncate", "format", "lower", "overlay", "stuff", "set"];
 
 /// Whether a text is a writing statement.
-pub fn writes(text: &str) -> bool {
+pub(super) fn writes(text: &str) -> bool {
     let folded = fold(text);
     let statements = statements(&folded);
     statements.iter().any(|statement| writing(statement, Strictness::Whole))
@@ -92,7 +92,7 @@ pub fn writes(text: &str) -> bool {
 }
 
 /// Whether a text that should be a statement is known to read.
-pub fn reads(text: &str) -> bool {
+pub(super) fn reads(text: &str) -> bool {
     let folded = fold(text);
     if mutates(&folded) || changes_directory(&folded) || manages(&folded) {
         return false;
@@ -260,7 +260,7 @@ fn calls_acting(statement: &[String]) -> bool {
     statement.windows(2).any(|pair| pair[1] == "(" && is_acting_call(&pair[0]))
 }
 
-pub fn is_acting_call(name: &str) -> bool {
+pub(super) fn is_acting_call(name: &str) -> bool {
     let acts = || {
         name.split(['_', '.']).any(|word| {
             english().verb(word).is_some_and(|verb| verb.form == Form::Base && !verb.noun)

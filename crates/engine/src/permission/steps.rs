@@ -26,12 +26,12 @@ const STEP_ACTIONS: [&str; 8] =
     ["type", "tool", "name", "kind", "call", "command", "path", "endpoint"];
 
 /// Whether a parameter, by the words of its name, lists steps.
-pub fn lists(words: &[String]) -> bool {
+pub(super) fn lists(words: &[String]) -> bool {
     words.last().is_some_and(|last| STEPS.contains(&last.as_str()))
 }
 
 /// The parameter and value of a step that acts: `{"tool": "delete_item", "id": 1}`, `{"type": "purge"}`.
-pub fn acting(steps: &[Value]) -> Option<(&str, &Value)> {
+pub(super) fn acting(steps: &[Value]) -> Option<(&str, &Value)> {
     let fields = steps.iter().filter_map(Value::as_object).flatten();
     let mut named = fields.filter(|(key, _)| STEP_ACTIONS.contains(&fold(key).as_str()));
     named

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::fold::fold;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub(super) enum Form {
     /// `delete`
     Base,
     /// `deletes`
@@ -26,7 +26,7 @@ pub enum Form {
 
 /// A form of a verb of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Verb {
+pub(super) struct Verb {
     pub form: Form,
     /// Whether the word is also a noun.
     pub noun: bool,
@@ -34,7 +34,7 @@ pub struct Verb {
     pub strong: bool,
 }
 
-pub struct English {
+pub(super) struct English {
     verbs: HashMap<String, Verb>,
     /// Ways to say that something is gone afterwards.
     phrases: Vec<String>,
@@ -42,14 +42,14 @@ pub struct English {
 }
 
 /// A language other than English.
-pub struct Language {
+pub(super) struct Language {
     verbs: HashSet<String>,
     negations: HashSet<String>,
     marks: HashSet<String>,
 }
 
 /// Languages without spaces.
-pub struct Stems {
+pub(super) struct Stems {
     stems: Vec<String>,
     past: Vec<String>,
     before_past: Vec<String>,
@@ -112,17 +112,17 @@ fn lists(text: &str) -> HashMap<String, List> {
     toml::from_str(text).expect("the shipped words can be read")
 }
 
-pub fn english() -> &'static English {
+pub(super) fn english() -> &'static English {
     &WORDS
 }
 
 /// The other languages with spaces.
-pub fn languages() -> &'static [Language] {
+pub(super) fn languages() -> &'static [Language] {
     &LANGUAGES
 }
 
 /// The languages without spaces, and Arabic.
-pub fn stems() -> &'static Stems {
+pub(super) fn stems() -> &'static Stems {
     &WITHOUT_SPACES
 }
 
@@ -189,23 +189,23 @@ impl English {
     }
 
     /// The phrase of a text that says that something is gone afterwards.
-    pub fn phrase(&self, text: &str) -> Option<&str> {
+    pub(super) fn phrase(&self, text: &str) -> Option<&str> {
         self.phrases.iter().find(|phrase| text.contains(phrase.as_str())).map(String::as_str)
     }
 
     /// The form of a verb of change that a word is, if any.
     /// What reverses a change is one: `unarchive`.
-    pub fn verb(&self, word: &str) -> Option<Verb> {
+    pub(super) fn verb(&self, word: &str) -> Option<Verb> {
         let reversed = || word.strip_prefix("un").filter(|base| base.len() >= 3);
         self.verbs.get(word).or_else(|| self.verbs.get(reversed()?)).copied()
     }
 
-    pub fn is(&self, class: &'static str, word: &str) -> bool {
+    pub(super) fn is(&self, class: &'static str, word: &str) -> bool {
         self.classes.get(class).is_some_and(|words| words.contains(word))
     }
 
     /// Whether a word is a reading verb, in any form.
-    pub fn reads(&self, word: &str) -> bool {
+    pub(super) fn reads(&self, word: &str) -> bool {
         let base = word.strip_suffix('s').unwrap_or(word);
         let shorter = base.strip_suffix('e').unwrap_or(base);
         [word, base, shorter].iter().any(|form| self.is("reading", form))
@@ -254,17 +254,17 @@ fn doubles(verb: &str) -> bool {
 
 impl Language {
     /// Whether a word is a form of a verb of change.
-    pub fn changes(&self, word: &str) -> bool {
+    pub(super) fn changes(&self, word: &str) -> bool {
         self.verbs.contains(word)
     }
 
     /// Whether a word negates what follows.
-    pub fn negates(&self, word: &str) -> bool {
+    pub(super) fn negates(&self, word: &str) -> bool {
         self.negations.contains(word)
     }
 
     /// The number of words that identify this language.
-    pub fn marks(&self, words: &[&str]) -> usize {
+    pub(super) fn marks(&self, words: &[&str]) -> usize {
         words
             .iter()
             .filter(|word| self.marks.contains(**word) || self.verbs.contains(**word))
@@ -274,7 +274,7 @@ impl Language {
 
 impl Stems {
     /// Whether the text has a stem of change that does not only refer to the past.
-    pub fn change(&self, text: &str) -> bool {
+    pub(super) fn change(&self, text: &str) -> bool {
         self.stems.iter().any(|stem| {
             text.match_indices(stem.as_str()).any(|(at, _)| {
                 let (before, after) = (&text[..at], &text[at + stem.len()..]);
@@ -285,7 +285,7 @@ impl Stems {
     }
 
     /// Whether a letter is of a script that the stems cover.
-    pub fn cover(&self, letter: char) -> bool {
+    pub(super) fn cover(&self, letter: char) -> bool {
         matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
             | '\u{600}'..='\u{6ff}' | '\u{590}'..='\u{5ff}' | '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ffef}')
     }

@@ -43,7 +43,7 @@ const QUERY_ROUNDS_MAX: usize = 4;
 const NO_TOOL: &str = "NO_TOOL:";
 
 /// Replies with a model.
-pub async fn answer(mut asked: ReplyRequest<'_>, choice: &ModelChoice) -> ReplyOutcome {
+pub(super) async fn answer(mut asked: ReplyRequest<'_>, choice: &ModelChoice) -> ReplyOutcome {
     let mut answer = std::mem::take(&mut asked.before);
     answer.form = choice.form(choice.model.as_ref());
     if !asked.decided.is_empty() {

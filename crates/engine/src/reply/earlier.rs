@@ -22,14 +22,14 @@ use super::wording;
 const VALUES_MAX: usize = 5_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EarlierAnswer {
+pub(super) struct EarlierAnswer {
     /// The turn of the result.
     pub turn: u64,
     pub text: String,
 }
 
 /// The newest earlier result that answers `message`, which mentions these entities.
-pub fn find(
+pub(super) fn find(
     message: &str,
     mentions: &[Mention],
     turns: &[Arc<TurnRecord>],

@@ -31,7 +31,7 @@ const CHARACTERS_MAX: usize = 400;
 
 /// The user's own statements that answer the message: they have the requested subject, or all content words of
 /// the question.
-pub fn told_by_user(asked: &ReplyRequest<'_>) -> Option<String> {
+pub(super) fn told_by_user(asked: &ReplyRequest<'_>) -> Option<String> {
     let questions = gather::asked(asked.message);
     let answers = |fact: &&Fact| questions.iter().any(|question| question.is_answered_by(fact));
     let facts: Vec<&Fact> = facts(asked).filter(answers).collect();
@@ -59,7 +59,7 @@ pub fn told_by_user(asked: &ReplyRequest<'_>) -> Option<String> {
 }
 
 /// The user's own statements that have every word of a question that nothing else answers.
-pub fn told_before(asked: &ReplyRequest<'_>) -> Option<String> {
+pub(super) fn told_before(asked: &ReplyRequest<'_>) -> Option<String> {
     let wanted = content_stems(asked.message);
     let asks = lexicon::of(asked.message).asks_for_something(asked.message);
     if !asks || wanted.len() < WORDS_MIN {
@@ -70,20 +70,20 @@ pub fn told_before(asked: &ReplyRequest<'_>) -> Option<String> {
 }
 
 /// The user's own statements about the same thing, which may not answer the message.
-pub fn told_near(asked: &ReplyRequest<'_>) -> Option<String> {
+pub(super) fn told_near(asked: &ReplyRequest<'_>) -> Option<String> {
     let questions = gather::asked(asked.message);
     let near = |fact: &&Fact| questions.iter().any(|question| question.is_near(fact));
     quoted(asked, Say::ToldNear, &facts(asked).filter(near).collect::<Vec<_>>(), QUOTED_MAX)
 }
 
 /// The reply to a question that only a statement of the user could answer, and none does.
-pub fn not_told(asked: &ReplyRequest<'_>) -> Option<String> {
+pub(super) fn not_told(asked: &ReplyRequest<'_>) -> Option<String> {
     let closed = gather::asked(asked.message).iter().any(Question::is_closed);
     closed.then(|| say(asked, Say::NotTold, &[]))
 }
 
 /// The reply to a request to forget something, and whether it was done.
-pub fn forgetting(asked: &ReplyRequest<'_>) -> Option<(String, bool)> {
+pub(super) fn forgetting(asked: &ReplyRequest<'_>) -> Option<(String, bool)> {
     let listed = |texts: &Vec<String>| format!("\"{}\"", texts.join("\", \""));
     Some(match asked.forgetting? {
         Forgetting::Done(texts) => (say(asked, Say::Forgotten, &[("what", &listed(texts))]), true),
@@ -127,7 +127,7 @@ fn say(asked: &ReplyRequest<'_>, what: Say, with: &[(&str, &str)]) -> String {
 
 /// What rules and references of the request say about the message, best first. Permanent and manual ones are
 /// quoted if they match as well as one that would be chosen for the message, or have all its content words.
-pub async fn written(asked: &ReplyRequest<'_>) -> Option<String> {
+pub(super) async fn written(asked: &ReplyRequest<'_>) -> Option<String> {
     let wanted: Vec<String> = stems(asked.message);
     let agent = asked.agent;
     let mut documents: Vec<(Option<f32>, &'static str, &Document)> = Vec::new();
@@ -164,7 +164,7 @@ pub async fn written(asked: &ReplyRequest<'_>) -> Option<String> {
 }
 
 /// Matching earlier turns, and a sentence about what is missing.
-pub fn said_earlier(asked: &ReplyRequest<'_>, why: &str, hint: &str) -> String {
+pub(super) fn said_earlier(asked: &ReplyRequest<'_>, why: &str, hint: &str) -> String {
     let plain = format!(
         "This was answered without a model ({why}), so only tools, references and earlier \
          messages can be used."
@@ -193,7 +193,7 @@ pub fn said_earlier(asked: &ReplyRequest<'_>, why: &str, hint: &str) -> String {
 }
 
 /// What was said, for a message that asks exactly for that.
-pub fn recounted(asked: &ReplyRequest<'_>) -> Option<String> {
+pub(super) fn recounted(asked: &ReplyRequest<'_>) -> Option<String> {
     let wanted = content_stems(asked.message);
     // One of the words is that of saying.
     let topic = wanted.len().saturating_sub(1);

@@ -28,10 +28,10 @@ use throughline_testkit::fixed_clock::FixedClock;
 use tokio_util::sync::CancellationToken;
 
 /// What a server answers: a value, or why it cannot.
-pub type Answer = Result<Value, String>;
+pub(crate) type Answer = Result<Value, String>;
 
 /// A server: its tools as it lists them, and what they answer.
-pub struct Server {
+pub(crate) struct Server {
     pub name: &'static str,
     pub reads_only: bool,
     pub reads: Vec<String>,
@@ -40,7 +40,7 @@ pub struct Server {
 }
 
 /// A tool of `servers.json`, where the tools of public servers are written down.
-pub fn recorded(name: &str) -> (Vec<Value>, Vec<String>) {
+pub(crate) fn recorded(name: &str) -> (Vec<Value>, Vec<String>) {
     let path = format!("{}/tests/conversations/servers.json", env!("CARGO_MANIFEST_DIR"));
     let all: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let reads = all[name]["reads"].as_array().unwrap().iter();
@@ -48,9 +48,12 @@ pub fn recorded(name: &str) -> (Vec<Value>, Vec<String>) {
     (all[name]["tools"].as_array().unwrap().clone(), reads)
 }
 
+/// What a tool answers to arguments.
+type Answering = fn(&str, &Value) -> Answer;
+
 struct Made {
     tools: Vec<ToolDefinition>,
-    answers: Vec<(&'static str, fn(&str, &Value) -> Answer)>,
+    answers: Vec<(&'static str, Answering)>,
     calls: Mutex<Vec<String>>,
 }
 
@@ -115,7 +118,7 @@ impl Embedder for NoEmbedder {
 }
 
 /// What a turn must come to.
-pub struct Turn {
+pub(crate) struct Turn {
     say: &'static str,
     end: End,
     has: Vec<&'static str>,
@@ -132,29 +135,29 @@ enum End {
 
 impl Turn {
     /// What the answer or the call must not hold.
-    pub fn not(mut self, not: &[&'static str]) -> Self {
+    pub(crate) fn not(mut self, not: &[&'static str]) -> Self {
         self.not = not.to_vec();
         self
     }
 }
 
 /// An answer that holds all of these.
-pub fn answers(say: &'static str, has: &[&'static str]) -> Turn {
+pub(crate) fn answers(say: &'static str, has: &[&'static str]) -> Turn {
     Turn { say, end: End::Answers, has: has.to_vec(), not: Vec::new() }
 }
 
 /// No answer, but a question or an excuse that holds all of these.
-pub fn asks(say: &'static str, has: &[&'static str]) -> Turn {
+pub(crate) fn asks(say: &'static str, has: &[&'static str]) -> Turn {
     Turn { say, end: End::Asks, has: has.to_vec(), not: Vec::new() }
 }
 
 /// A call that waits for approval, which is given; as text it holds all of these.
-pub fn waits(say: &'static str, has: &[&'static str]) -> Turn {
+pub(crate) fn waits(say: &'static str, has: &[&'static str]) -> Turn {
     Turn { say, end: End::Waits, has: has.to_vec(), not: Vec::new() }
 }
 
 /// Plays a conversation; every turn must come to what it says.
-pub async fn check(servers: Vec<Server>, turns: Vec<Turn>) {
+pub(crate) async fn check(servers: Vec<Server>, turns: Vec<Turn>) {
     let (engine, made) = start(servers).await;
     let mut wrong = String::new();
     for turn in &turns {
@@ -235,14 +238,14 @@ async fn start(servers: Vec<Server>) -> (Engine, Arc<Made>) {
 }
 
 /// A tool with this schema, which says that it only reads.
-pub fn reading(name: &str, description: &str, properties: Value, required: Value) -> Value {
+pub(crate) fn reading(name: &str, description: &str, properties: Value, required: Value) -> Value {
     let mut tool = writing(name, description, properties, required);
     tool["annotations"] = json!({"readOnlyHint": true});
     tool
 }
 
 /// A tool with this schema, which says nothing about what it does.
-pub fn writing(name: &str, description: &str, properties: Value, required: Value) -> Value {
+pub(crate) fn writing(name: &str, description: &str, properties: Value, required: Value) -> Value {
     let schema = json!({"type": "object", "properties": properties, "required": required});
     json!({"name": name, "description": description, "inputSchema": schema})
 }

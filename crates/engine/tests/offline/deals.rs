@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::bench::{Answer, Server, reading, writing};
 
 /// The CRM as a server that says which tools read.
-pub fn deals() -> Vec<Server> {
+pub(crate) fn deals() -> Vec<Server> {
     let id = |name: &str| json!({name: {"type": "integer"}});
     let text = || json!({"anyOf": [{"type": "string"}, {"type": "null"}], "default": null});
     let stage = json!({"enum": ["lead", "proposal", "won"], "type": "string"});

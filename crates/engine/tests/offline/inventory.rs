@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::bench::{Answer, Server, writing};
 
 /// The inventory as a server that its operator says only reads.
-pub fn inventory() -> Vec<Server> {
+pub(crate) fn inventory() -> Vec<Server> {
     let list = json!({"object_type": {"type": "string"}, "filters": {"type": "object"},
         "fields": {"type": "array", "items": {"type": "string"}}, "brief": {"type": "boolean"},
         "limit": {"type": "integer"}, "offset": {"type": "integer"}, "ordering": {"type": "string"}});

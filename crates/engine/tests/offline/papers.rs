@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::bench::{Answer, Server, recorded};
 
 /// Files, a graph and a database.
-pub fn papers() -> Vec<Server> {
+pub(crate) fn papers() -> Vec<Server> {
     let server = |name, recorded_as, answer| {
         let (tools, reads) = recorded(recorded_as);
         Server { name, reads_only: false, reads, tools, answer }

@@ -4,6 +4,7 @@
 //! logged and retried at the next check.
 
 use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -74,7 +75,12 @@ async fn back_up(
 /// The lock of a backup folder; `None` while another process holds it.
 fn alone(folder: &Path) -> Option<File> {
     disk::make_folders(folder).ok()?;
-    let lock = File::options().create(true).append(true).open(folder.join("making.lock")).ok()?;
+    let lock = File::options()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(folder.join("making.lock"))
+        .ok()?;
     lock.try_lock().is_ok().then_some(lock)
 }
 

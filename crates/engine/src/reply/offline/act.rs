@@ -27,7 +27,7 @@ const SQL_WORDS: [&str; 6] = ["from", "into", "table", "set", "values", "index"]
 
 impl Scene<'_> {
     /// A message that is an SQL statement, for a tool that takes one.
-    pub fn statement(&self) -> Flow<Option<Said>> {
+    pub(super) fn statement(&self) -> Flow<Option<Said>> {
         let takes = |offer: &&Offer| offer.slots.iter().any(|slot| slot.means == Means::Sql);
         let offers: Vec<&Offer> = self.offers.iter().filter(takes).collect();
         // "run this: select …"
@@ -65,7 +65,7 @@ impl Scene<'_> {
     }
 
     /// Whether the words name a tool that neither lists nor shows things, completely.
-    pub fn is_command(&self, ask: &Ask, parts: &[Part]) -> bool {
+    pub(super) fn is_command(&self, ask: &Ask, parts: &[Part]) -> bool {
         let Some((_, offer)) = self.fitting(ask, parts) else { return false };
         let special = !offer.lists() && !offer.shows_one();
         let said = said_words(parts);
@@ -82,7 +82,7 @@ impl Scene<'_> {
     }
 
     /// Whether a message starts with a tool's name: "close item 4" for `close_item`.
-    pub fn begins_command(&self, parts: &[Part]) -> bool {
+    pub(super) fn begins_command(&self, parts: &[Part]) -> bool {
         let first = parts.iter().find(|part| part.role != Role::Filler);
         let lead = first.and_then(|part| part.lower.split_whitespace().next()).unwrap_or_default();
         let said = said_words(parts);
@@ -96,7 +96,7 @@ impl Scene<'_> {
     }
 
     /// Whether a tool takes every content word as a number or a choice: "37 celsius in kelvin".
-    pub fn is_valued(&self, ask: &Ask) -> bool {
+    pub(super) fn is_valued(&self, ask: &Ask) -> bool {
         ask.kinds.is_empty()
             && self.offers.iter().filter(|offer| offer.reads).any(|offer| {
                 let chosen = ask.phrases.iter().filter(|phrase| is_choice(offer, &phrase.text));
@@ -105,7 +105,7 @@ impl Scene<'_> {
     }
 
     /// Runs the tool that matches the message best, or asks for what is missing.
-    pub fn act(&self, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
+    pub(super) fn act(&self, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
         let Some((score, offer)) = self.fitting(ask, parts) else { return Ok(None) };
         if score < weights::TOOL_MIN {
             return Ok(None);
@@ -114,7 +114,7 @@ impl Scene<'_> {
     }
 
     /// Does what the message asks for with a tool.
-    pub fn act_with(&self, offer: &Offer, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
+    pub(super) fn act_with(&self, offer: &Offer, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
         let mut filled = match self.fill(offer, ask, parts)? {
             Ok(filled) => filled,
             Err(said) => return Ok(Some(*said)),
@@ -159,7 +159,7 @@ impl Scene<'_> {
     }
 
     /// Calls the tool of a query, or asks for what is missing.
-    pub fn carry_out(&self, query: Query, is_vouched_for: bool) -> Flow<Said> {
+    pub(super) fn carry_out(&self, query: Query, is_vouched_for: bool) -> Flow<Said> {
         let Some((tool, mut arguments)) = query.call.clone() else { return Ok(self.lost()) };
         let Some(offer) = self.offer(&tool) else { return Ok(self.lost()) };
         for slot in offer.slots.iter().filter(|slot| slot.shape.required) {
@@ -254,7 +254,7 @@ impl Scene<'_> {
     }
 
     /// The question for a missing parameter.
-    pub fn needs(&self, query: Query, slot: &Slot) -> Said {
+    pub(super) fn needs(&self, query: Query, slot: &Slot) -> Said {
         let family = match query.want {
             Want::Act(family) if !family.reads() => "new ",
             _ => "",

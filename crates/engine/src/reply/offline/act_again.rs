@@ -17,7 +17,12 @@ use crate::session::dialogue::Want;
 
 impl Scene<'_> {
     /// The reply to a message that only gives other values to the previous call.
-    pub fn act_again(&self, ask: &Ask, parts: &[Part], corrects: bool) -> Flow<Option<Said>> {
+    pub(super) fn act_again(
+        &self,
+        ask: &Ask,
+        parts: &[Part],
+        corrects: bool,
+    ) -> Flow<Option<Said>> {
         let plain = ask.verb.is_none()
             && ask.kinds.is_empty()
             && ask.pointers.is_empty()

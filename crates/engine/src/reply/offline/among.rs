@@ -17,7 +17,7 @@ use crate::session::dialogue::Want;
 
 impl Scene<'_> {
     /// The rows of the last result that have the values named in the message.
-    pub fn among_shown(&self, ask: &Ask, parts: &[Part]) -> Option<Said> {
+    pub(super) fn among_shown(&self, ask: &Ask, parts: &[Part]) -> Option<Said> {
         let reads = ask.verb.is_none_or(|(family, _)| family.reads());
         let plain = ask.kinds.is_empty() && ask.compared.is_none() && !ask.phrases.is_empty();
         let spoken = self.dialogue.spoken.first();

@@ -15,7 +15,7 @@ use crate::session::dialogue::{Missing, OpenQuestion, Query, Thing, Want, What};
 
 impl Scene<'_> {
     /// The reply to a message that answers the open question; `None` if it does not.
-    pub fn answered(&self, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
+    pub(super) fn answered(&self, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
         let Some(open) = &self.dialogue.open else { return Ok(None) };
         let plain = |part: &&Part| !matches!(part.role, Role::Filler);
         let only = |class: Class| parts.iter().filter(plain).all(|part| part.is(class));
@@ -61,7 +61,7 @@ impl Scene<'_> {
     }
 
     /// "No, the other one": another choice for the question answered last.
-    pub fn chosen_again(&self, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
+    pub(super) fn chosen_again(&self, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
         let Some((open, last)) = self.dialogue.chosen.as_deref() else { return Ok(None) };
         let rest: Vec<Thing> =
             open.candidates.iter().filter(|one| !one.is(last)).cloned().collect();

@@ -111,7 +111,7 @@ pub(super) enum Follow {
 }
 
 impl Scene<'_> {
-    pub fn ask(&self, parts: &[Part]) -> Ask {
+    pub(super) fn ask(&self, parts: &[Part]) -> Ask {
         let mut ask = Ask::default();
         let mut placed = None;
         let mut negated = false;
@@ -283,7 +283,7 @@ impl Scene<'_> {
     }
 
     /// Whether words are values that narrow a kind, not a name: "offline devices".
-    pub fn is_value(&self, kind: &Kind, text: &str) -> bool {
+    pub(super) fn is_value(&self, kind: &Kind, text: &str) -> bool {
         let Some(offer) = self.list_of(kind) else { return false };
         let mut words = text.split_whitespace();
         words.all(|word| offer.slots.iter().any(|slot| slot.shape.choice(word).is_some()))

@@ -10,7 +10,7 @@ use crate::session::dialogue::{Dialogue, Missing, OpenQuestion, Query, Term, Thi
 use crate::session::record::CallRecord;
 
 impl Scene<'_> {
-    pub fn failed(&self, record: &CallRecord) -> Said {
+    pub(super) fn failed(&self, record: &CallRecord) -> Said {
         let mut dialogue = self.dialogue.clone();
         dialogue.open = None;
         Said {
@@ -22,7 +22,13 @@ impl Scene<'_> {
     }
 
     /// Several things match the words: shows them and asks for one.
-    pub fn several(&self, query: Query, term: usize, text: &str, candidates: Vec<Thing>) -> Said {
+    pub(super) fn several(
+        &self,
+        query: Query,
+        term: usize,
+        text: &str,
+        candidates: Vec<Thing>,
+    ) -> Said {
         let question = self.say(Say::WhichOne, &[("text", text)]);
         let lines: Vec<String> = candidates
             .iter()
@@ -61,7 +67,7 @@ impl Scene<'_> {
     }
 
     /// A question to the user.
-    pub fn asked(
+    pub(super) fn asked(
         &self,
         text: String,
         query: Query,
@@ -76,7 +82,13 @@ impl Scene<'_> {
         Said { text, unanswered: Some("question"), dialogue, ..Said::default() }
     }
 
-    pub fn nothing_called(&self, query: Query, term: usize, text: &str, kinds: &[Kind]) -> Said {
+    pub(super) fn nothing_called(
+        &self,
+        query: Query,
+        term: usize,
+        text: &str,
+        kinds: &[Kind],
+    ) -> Said {
         let seen = |kind: &Kind| self.list_of(kind).is_some() || self.view_of(kind).is_some();
         if !kinds.is_empty() && !kinds.iter().any(seen) {
             return self.cannot_look(text, kinds);
@@ -155,7 +167,7 @@ impl Scene<'_> {
     }
 
     /// Nothing that can be done was recognised.
-    pub fn lost(&self) -> Said {
+    pub(super) fn lost(&self) -> Said {
         let mut dialogue = self.dialogue.clone();
         dialogue.open = None;
         Said { unanswered: Some("no_tool"), dialogue, ..Said::default() }

@@ -8,7 +8,7 @@ use crate::search::words::stems;
 impl Offer {
     /// The word that says what it does, where it is no verb of the lexicon: all of its name, or what its description
     /// begins with, too.
-    pub fn command(&self) -> Option<String> {
+    pub(super) fn command(&self) -> Option<String> {
         let words = words_of_identifier(&self.tool.tool.name);
         let mut own = words.into_iter().filter(|word| Some(word) != self.shared.as_ref());
         let first = own.next()?;
@@ -20,12 +20,12 @@ impl Offer {
     }
 
     /// Whether a verb is the one in its name, or the one that its description gives instead.
-    pub fn is_done_by(&self, verb: &str) -> bool {
+    pub(super) fn is_done_by(&self, verb: &str) -> bool {
         self.words.iter().any(|word| word == verb) || self.acts.as_deref() == Some(verb)
     }
 
     /// The words of its name that say what it is about.
-    pub fn nouns(&self) -> impl Iterator<Item = &String> {
+    pub(super) fn nouns(&self) -> impl Iterator<Item = &String> {
         let english = lexicon::english();
         let verb = self.words.iter().position(|word| english.family(word).is_some());
         // `checkout`, which "switches branches": where the description has another word for it, it is a verb, too.
@@ -42,13 +42,13 @@ impl Offer {
     }
 
     /// The parameter for a person, where a text looks like somebody's handle: "@amal".
-    pub fn person_slot(&self, text: &str) -> Option<&Slot> {
+    pub(super) fn person_slot(&self, text: &str) -> Option<&Slot> {
         let mut slots = self.slots.iter().filter(|slot| slot.means == Means::Text);
         slots.find(|slot| slot.is_person()).filter(|_| text.starts_with('@'))
     }
 
     /// Whether it is about folders.
-    pub fn is_about_folders(&self) -> bool {
+    pub(super) fn is_about_folders(&self) -> bool {
         self.words.iter().any(|word| lexicon::english().is(Class::Folder, word))
     }
 }

@@ -42,7 +42,7 @@ pub(super) struct Filling<'s, 'a> {
 
 impl Scene<'_> {
     /// Fills a tool's parameters; asks if words match several things.
-    pub fn fill(
+    pub(super) fn fill(
         &self,
         offer: &Offer,
         ask: &Ask,
@@ -378,7 +378,7 @@ impl Filling<'_, '_> {
 
 impl Scene<'_> {
     /// Whether words are the tool's own: in its name, its parameters' names, or its description.
-    pub fn is_own_word(&self, offer: &Offer, text: &str) -> bool {
+    pub(super) fn is_own_word(&self, offer: &Offer, text: &str) -> bool {
         let english = lexicon::english();
         let slots = || offer.slots.iter().flat_map(|slot| &slot.words);
         let mut words =

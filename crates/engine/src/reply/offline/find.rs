@@ -43,7 +43,7 @@ pub(super) enum Found {
 impl Scene<'_> {
     /// The thing `text` names among things of these kinds, likelier ones first. After a preposition ("in"),
     /// places come first.
-    pub fn find(&self, text: &str, kinds: &[Kind], placed: Option<Class>) -> Flow<Found> {
+    pub(super) fn find(&self, text: &str, kinds: &[Kind], placed: Option<Class>) -> Flow<Found> {
         for kind in kinds {
             let literal = self.known(kind).filter(|known| is_literal(known));
             if literal.is_some_and(|known| known.can_be_called(text)) {

@@ -39,21 +39,21 @@ pub(super) enum Means {
 }
 
 impl Slot {
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.shape.name()
     }
 
-    pub fn path(&self) -> String {
+    pub(super) fn path(&self) -> String {
         self.shape.path.join(".")
     }
 
     /// Whether it takes a pattern for names.
-    pub fn is_pattern(&self) -> bool {
+    pub(super) fn is_pattern(&self) -> bool {
         self.words.iter().any(|word| lexicon::english().is(Class::SlotPattern, word))
     }
 
     /// The search text in the form the tool takes: with wildcards if it takes glob patterns.
-    pub fn searched(&self, described: &[String], text: &str) -> String {
+    pub(super) fn searched(&self, described: &[String], text: &str) -> String {
         let is_glob = stems("glob").iter().all(|stem| described.contains(stem));
         match self.is_pattern() && is_glob && !text.contains(['*', '?', '[', '/']) {
             true if text.starts_with('.') => format!("**/*{text}"),
@@ -63,11 +63,11 @@ impl Slot {
     }
 
     /// Whether it takes a person.
-    pub fn is_person(&self) -> bool {
+    pub(super) fn is_person(&self) -> bool {
         self.words.iter().any(|word| lexicon::english().is(Class::SlotPerson, word))
     }
 
-    pub fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         self.words.join(" ")
     }
 }

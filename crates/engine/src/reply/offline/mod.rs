@@ -84,7 +84,7 @@ impl Freedom for Policy {
 }
 
 /// Replies without a model, for the reason `why`.
-pub async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
+pub(super) async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
     let mut answer = std::mem::take(&mut asked.before);
     answer.form = ReplyForm::Offline { why: why.to_owned(), fallback: false };
     if !asked.decided.is_empty() && !decide(&asked, &mut answer).await {
@@ -192,7 +192,7 @@ async fn answer_each(asked: &ReplyRequest<'_>, answer: &mut Answer, pieces: &[Pi
 
 /// Makes the reading calls that would answer the message without a model, as a start for the model. Nothing waits
 /// and nothing is changed; such calls are left to the model.
-pub async fn look_up(asked: &ReplyRequest<'_>, answer: &mut Answer) {
+pub(super) async fn look_up(asked: &ReplyRequest<'_>, answer: &mut Answer) {
     let planner = Planner::new(asked).await;
     while answer.calls.len() < CALLS_MAX {
         let Step::Call(planned) = planner.step(asked, &answer.calls) else { return };

@@ -168,7 +168,7 @@ impl Scene<'_> {
     }
 
     /// The thing that a phrase names, of any kind.
-    pub fn thing_named(&self, phrase: &Phrase) -> Flow<Found> {
+    pub(super) fn thing_named(&self, phrase: &Phrase) -> Flow<Found> {
         if let Some(found) = self.identified(phrase)? {
             return Ok(found);
         }

@@ -32,7 +32,7 @@ pub(super) enum Narrowed {
 }
 
 impl Scene<'_> {
-    pub fn narrow(&self, offer: &Offer, phrase: &Phrase) -> Flow<Narrowed> {
+    pub(super) fn narrow(&self, offer: &Offer, phrase: &Phrase) -> Flow<Narrowed> {
         let text = phrase.text.as_str();
         let thing_term = |thing: Thing| Term {
             text: text.into(),
@@ -142,7 +142,7 @@ impl Scene<'_> {
     }
 
     /// A phrase as a word that rows must contain.
-    pub fn word(&self, phrase: &Phrase) -> Term {
+    pub(super) fn word(&self, phrase: &Phrase) -> Term {
         Term { text: phrase.text.clone(), what: What::Word, negated: phrase.negated }
     }
 
@@ -218,7 +218,11 @@ impl Scene<'_> {
     }
 
     /// The arguments of a list for terms, and the terms without a parameter.
-    pub fn arguments(&self, offer: &Offer, terms: &[Term]) -> (Map<String, Value>, Vec<Term>) {
+    pub(super) fn arguments(
+        &self,
+        offer: &Offer,
+        terms: &[Term],
+    ) -> (Map<String, Value>, Vec<Term>) {
         let mut arguments = offer.fixed.clone();
         let mut left: Vec<Term> = Vec::new();
         let mut given: Vec<(String, Vec<Value>, Vec<Term>)> = Vec::new();
@@ -264,7 +268,11 @@ impl Scene<'_> {
     }
 
     /// The slot that takes a term, and the value for it.
-    pub fn slot_value<'o>(&self, offer: &'o Offer, term: &Term) -> Option<(&'o Slot, Value)> {
+    pub(super) fn slot_value<'o>(
+        &self,
+        offer: &'o Offer,
+        term: &Term,
+    ) -> Option<(&'o Slot, Value)> {
         match &term.what {
             What::Thing(thing) => {
                 let any = || offer.slots.iter().find(|slot| slot.means == Means::AnyName);
@@ -281,7 +289,7 @@ impl Scene<'_> {
     }
 
     /// Whether a list can be narrowed by a term.
-    pub fn takes(&self, offer: &Offer, term: &Term) -> bool {
+    pub(super) fn takes(&self, offer: &Offer, term: &Term) -> bool {
         matches!(term.what, What::Word) || self.slot_value(offer, term).is_some()
     }
 }

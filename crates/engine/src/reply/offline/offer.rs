@@ -51,7 +51,7 @@ pub(super) struct Page {
 
 impl Offer {
     /// The slot that takes things of a kind.
-    pub fn slot_for(&self, kind: &Kind) -> Option<&Slot> {
+    pub(super) fn slot_for(&self, kind: &Kind) -> Option<&Slot> {
         let of = |slot: &&Slot| matches!(&slot.means, Means::Thing(theirs, _) if theirs == kind);
         let own =
             |slot: &&Slot| self.kind.as_ref() == Some(kind) && matches!(slot.means, Means::Own(_));
@@ -59,47 +59,47 @@ impl Offer {
     }
 
     /// Whether things of its kind are in others of that kind, and it can be asked for those: regions.
-    pub fn nests(&self) -> bool {
+    pub(super) fn nests(&self) -> bool {
         let own = |slot: &Slot| matches!(&slot.means, Means::Thing(kind, _) if self.kind.as_ref() == Some(kind));
         self.slots.iter().any(own)
     }
 
     /// Whether it takes arbitrary text.
-    pub fn takes_text(&self) -> bool {
+    pub(super) fn takes_text(&self) -> bool {
         self.slots.iter().any(|slot| slot.means == Means::Text && !slot.shape.many)
     }
 
     /// Whether it evaluates arithmetic expressions.
-    pub fn takes_sum(&self) -> bool {
+    pub(super) fn takes_sum(&self) -> bool {
         self.slots.iter().any(|slot| slot.means == Means::Sum)
     }
 
     /// Whether it takes a time zone.
-    pub fn takes_zone(&self) -> bool {
+    pub(super) fn takes_zone(&self) -> bool {
         self.slots.iter().any(|slot| slot.means == Means::Zone)
     }
 
     /// The slots that identify the thing it is about.
-    pub fn own_slots(&self) -> impl Iterator<Item = &Slot> {
+    pub(super) fn own_slots(&self) -> impl Iterator<Item = &Slot> {
         self.slots.iter().filter(|slot| matches!(slot.means, Means::Own(_)))
     }
 
     /// Kinds that it can be narrowed by, without its own.
-    pub fn kinds(&self) -> impl Iterator<Item = &Kind> {
+    pub(super) fn kinds(&self) -> impl Iterator<Item = &Kind> {
         self.slots.iter().filter_map(|slot| match &slot.means {
             Means::Thing(kind, _) => Some(kind),
             _ => None,
         })
     }
 
-    pub fn lists(&self) -> bool {
+    pub(super) fn lists(&self) -> bool {
         self.reads
             && matches!(self.family, Some(Family::List | Family::Find))
             && !self.slots.iter().any(|slot| slot.shape.required)
     }
 
     /// Whether it shows one thing identified by a value.
-    pub fn shows_one(&self) -> bool {
+    pub(super) fn shows_one(&self) -> bool {
         self.reads
             && !self.lists()
             && self.own_slots().next().is_some()

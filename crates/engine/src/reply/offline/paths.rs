@@ -116,7 +116,7 @@ fn last_value<'r>(recent: &'r [Arc<TurnRecord>], server: &str, name: &str) -> Op
 
 impl Scene<'_> {
     /// The parts with what the conversation knows in the place of names without folders and of references.
-    pub fn completed(&self, parts: Vec<Part>) -> Vec<Part> {
+    pub(super) fn completed(&self, parts: Vec<Part>) -> Vec<Part> {
         let last = self.last_path().filter(|_| self.dialogue.open.is_none());
         let mut completed: Vec<Part> = Vec::new();
         let all = parts.clone();
@@ -240,12 +240,12 @@ impl Scene<'_> {
     }
 
     /// Whether every tool of a server needs a parameter, so that it says nothing about what is wanted.
-    pub fn is_context(&self, offer: &Offer, slot: &Slot) -> bool {
+    pub(super) fn is_context(&self, offer: &Offer, slot: &Slot) -> bool {
         is_context(self.tools, &offer.tool.tool.server, slot)
     }
 
     /// What the parameter was in the last call to its server.
-    pub fn context_value(&self, offer: &Offer, slot: &Slot) -> Option<Value> {
+    pub(super) fn context_value(&self, offer: &Offer, slot: &Slot) -> Option<Value> {
         let known = last_value(self.recent, &offer.tool.tool.server, slot.name());
         known.filter(|_| self.is_context(offer, slot)).cloned()
     }
@@ -276,7 +276,7 @@ impl Scene<'_> {
     }
 
     /// Whether the user's own words hold the folder of a path.
-    pub fn is_folder_named(&self, path: &str) -> bool {
+    pub(super) fn is_folder_named(&self, path: &str) -> bool {
         let folder = path.rsplit_once('/').map_or(path, |(folder, _)| folder);
         self.message.contains(folder)
             || self.recent.iter().any(|turn| turn.message.contains(folder))

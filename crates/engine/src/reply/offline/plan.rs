@@ -12,7 +12,7 @@ use crate::session::dialogue::{Query, Want};
 
 impl Scene<'_> {
     /// The reply, or the call that must come first.
-    pub fn plan(&self) -> Flow<Said> {
+    pub(super) fn plan(&self) -> Flow<Said> {
         let (from, cancels) = self.opening();
         let mut parts: Vec<Part> =
             self.parts.iter().filter(|part| part.span.start >= from).cloned().collect();
@@ -113,7 +113,7 @@ impl Scene<'_> {
     }
 
     /// Whether numbers are to be added up: "add 2.5 and 4".
-    pub fn adds_up(&self, ask: &Ask, parts: &[Part]) -> bool {
+    pub(super) fn adds_up(&self, ask: &Ask, parts: &[Part]) -> bool {
         let english = lexicon::english();
         let sums = |(_, at): (Family, usize)| english.is(Class::Sum, &parts[at].lower);
         let numbers = ask.phrases.iter().all(|phrase| phrase.text.parse::<f64>().is_ok());

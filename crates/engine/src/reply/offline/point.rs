@@ -16,7 +16,7 @@ pub(super) enum Meant {
 
 impl Scene<'_> {
     /// What a reference means. "Those" are the things of the last list as a whole: see [`Scene::last_list`].
-    pub fn meant(&self, pointer: &Pointer) -> Meant {
+    pub(super) fn meant(&self, pointer: &Pointer) -> Meant {
         let narrower = self.narrower_of(pointer);
         let fits = |thing: &Thing| {
             pointer.kinds.as_ref().is_none_or(|kinds| kinds.contains(&thing.kind))
@@ -112,7 +112,7 @@ impl Scene<'_> {
     }
 
     /// The things that positions refer to: the candidates of the open question, else the last list.
-    pub fn listed(&self) -> &[Thing] {
+    pub(super) fn listed(&self) -> &[Thing] {
         if let Some(open) = self.dialogue.open.as_ref().filter(|open| !open.candidates.is_empty()) {
             return &open.candidates;
         }
@@ -122,7 +122,7 @@ impl Scene<'_> {
     }
 
     /// The last query whose result was a list, optionally of a kind.
-    pub fn last_list(&self, kind: Option<&Kind>) -> Option<&Spoken> {
+    pub(super) fn last_list(&self, kind: Option<&Kind>) -> Option<&Spoken> {
         self.dialogue.spoken.iter().find(|spoken| {
             let of_kind = kind.is_none_or(|kind| spoken.query.kind.as_ref() == Some(kind));
             let text = matches!(spoken.query.want, Want::List | Want::Count)
@@ -132,7 +132,7 @@ impl Scene<'_> {
     }
 
     /// The things shown that have these words: of the latest list that has any.
-    pub fn picked(&self, words: &str) -> Vec<Thing> {
+    pub(super) fn picked(&self, words: &str) -> Vec<Thing> {
         let wanted = rows::parts(words);
         let open = self.dialogue.open.iter().map(|open| open.candidates.as_slice());
         let lists = self.dialogue.spoken.iter().map(|spoken| spoken.shown.as_slice());
@@ -151,7 +151,7 @@ impl Scene<'_> {
     }
 
     /// The place in focus.
-    pub fn place(&self) -> Option<Thing> {
+    pub(super) fn place(&self) -> Option<Thing> {
         let is_place = |thing: &&Thing| self.known(&thing.kind).is_some_and(|known| known.place);
         let spoken = self.dialogue.spoken.iter().flat_map(|spoken| {
             let named = spoken.query.terms.iter().filter_map(|term| match &term.what {

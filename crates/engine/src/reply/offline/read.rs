@@ -68,7 +68,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    pub fn is(&self, class: Class) -> bool {
+    pub(super) fn is(&self, class: Class) -> bool {
         self.role == Role::Word(class)
     }
 }
@@ -145,7 +145,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    pub fn parts(&self) -> Vec<Part> {
+    pub(super) fn parts(&self) -> Vec<Part> {
         let (mut tokens, _) = tokens(self.message);
         spelling::mend(&mut tokens, self.language, &self.commands, |token| {
             self.begins_something(token.span.start)

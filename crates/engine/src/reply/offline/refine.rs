@@ -52,7 +52,7 @@ impl Scene<'_> {
     }
 
     /// A list narrowed by the phrases of a message.
-    pub fn narrowed(&self, query: Query, ask: &Ask) -> Flow<Said> {
+    pub(super) fn narrowed(&self, query: Query, ask: &Ask) -> Flow<Said> {
         let ask = Ask {
             counts: query.want == Want::Count,
             phrases: ask.phrases.clone(),
@@ -194,7 +194,7 @@ impl Scene<'_> {
     }
 
     /// The reply if a name does not mean exactly one thing.
-    pub fn not_one(&self, query: Query, phrase: &Phrase, found: Found) -> Said {
+    pub(super) fn not_one(&self, query: Query, phrase: &Phrase, found: Found) -> Said {
         let text = phrase.text.as_str();
         match found {
             Found::Several(things) => self.several(query, 0, text, things),
@@ -211,7 +211,13 @@ impl Scene<'_> {
         }
     }
 
-    pub fn did_you_mean(&self, query: Query, term: usize, text: &str, things: Vec<Thing>) -> Said {
+    pub(super) fn did_you_mean(
+        &self,
+        query: Query,
+        term: usize,
+        text: &str,
+        things: Vec<Thing>,
+    ) -> Said {
         let names: Vec<&str> = things.iter().map(|thing| thing.label.as_str()).collect();
         let said = self.say(Say::DidYouMean, &[("text", text), ("name", &names.join(" / "))]);
         let asked = self.asked(said, query, Missing::Term(term), things);

@@ -27,7 +27,7 @@ const RUNS_MAX: usize = 6;
 
 impl Scene<'_> {
     /// Answers a reading query.
-    pub fn run(&self, query: Query) -> Flow<Said> {
+    pub(super) fn run(&self, query: Query) -> Flow<Said> {
         match query.want {
             Want::Show => self.run_show(query),
             Want::Field => self.run_fields(query),
@@ -36,7 +36,7 @@ impl Scene<'_> {
     }
 
     /// A list, or its length.
-    pub fn run_list(&self, mut query: Query) -> Flow<Said> {
+    pub(super) fn run_list(&self, mut query: Query) -> Flow<Said> {
         let Some(kind) = query.kind.clone() else { return Ok(self.lost()) };
         let kind = self.kind_for(&kind, &query.terms);
         query.kind = Some(kind.clone());

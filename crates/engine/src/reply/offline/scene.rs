@@ -83,19 +83,19 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         self.rows.len() >= self.count && !self.is_cut
     }
 
     /// The total in words.
-    pub fn total(&self) -> String {
+    pub(super) fn total(&self) -> String {
         if self.is_cut { format!("{}+", self.count) } else { self.count.to_string() }
     }
 }
 
 impl Scene<'_> {
     /// The result of a call, with its index among the calls of this turn.
-    pub fn call(
+    pub(super) fn call(
         &self,
         tool: &ToolDefinition,
         arguments: Map<String, Value>,
@@ -113,7 +113,7 @@ impl Scene<'_> {
     }
 
     /// The rows of a list, or the failed call. If only counted, few rows.
-    pub fn table(
+    pub(super) fn table(
         &self,
         offer: &Offer,
         arguments: &Map<String, Value>,
@@ -161,7 +161,7 @@ impl Scene<'_> {
     }
 
     /// The row of a thing, if a result of this turn or of the window has it.
-    pub fn row_of(&self, thing: &Thing) -> Option<Value> {
+    pub(super) fn row_of(&self, thing: &Thing) -> Option<Value> {
         let at = thing.row?;
         let calls = match at.turn {
             0 => self.made,
@@ -179,28 +179,28 @@ impl Scene<'_> {
         }
     }
 
-    pub fn known(&self, kind: &Kind) -> Option<&EntityType> {
+    pub(super) fn known(&self, kind: &Kind) -> Option<&EntityType> {
         self.packs.entity_type(kind)
     }
 
     /// The list of a kind.
-    pub fn list_of(&self, kind: &Kind) -> Option<&Offer> {
+    pub(super) fn list_of(&self, kind: &Kind) -> Option<&Offer> {
         let mut of_kind = self.offers.iter().filter(|offer| offer.kind.as_ref() == Some(kind));
         of_kind.find(|offer| offer.lists())
     }
 
     /// What shows one thing of a kind.
-    pub fn view_of(&self, kind: &Kind) -> Option<&Offer> {
+    pub(super) fn view_of(&self, kind: &Kind) -> Option<&Offer> {
         let mut of_kind = self.offers.iter().filter(|offer| offer.kind.as_ref() == Some(kind));
         of_kind.find(|offer| offer.shows_one())
     }
 
-    pub fn offer(&self, tool: &ToolName) -> Option<&Offer> {
+    pub(super) fn offer(&self, tool: &ToolName) -> Option<&Offer> {
         self.offers.iter().find(|offer| offer.tool.tool == *tool)
     }
 
     /// The word for a kind, singular or plural.
-    pub fn noun(&self, kind: &Kind, many: bool) -> String {
+    pub(super) fn noun(&self, kind: &Kind, many: bool) -> String {
         use crate::pack::Grammar;
         let wanted = if many { Grammar::Plural } else { Grammar::Singular };
         let cue =
@@ -212,7 +212,7 @@ impl Scene<'_> {
         }
     }
 
-    pub fn say(&self, what: Say, with: &[(&str, &str)]) -> String {
+    pub(super) fn say(&self, what: Say, with: &[(&str, &str)]) -> String {
         let said = self.language.say(what, with);
         said.or_else(|| crate::lexicon::english().say(what, with)).unwrap_or_default()
     }

@@ -42,12 +42,12 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.path.iter().rev().find(|part| *part != "[]").map_or("", String::as_str)
     }
 
     /// The value of a text, if it fits.
-    pub fn value(&self, text: &str) -> Option<Value> {
+    pub(super) fn value(&self, text: &str) -> Option<Value> {
         if !self.choices.is_empty() {
             return self.choice(text).cloned();
         }
@@ -64,7 +64,7 @@ impl Shape {
     }
 
     /// The choice that a word or phrase names: as written, in the plural, or with other separators.
-    pub fn choice(&self, text: &str) -> Option<&Value> {
+    pub(super) fn choice(&self, text: &str) -> Option<&Value> {
         let wanted = plain(text);
         let singular = lexicon::english().singular(&wanted);
         self.choices.iter().find(|choice| {
@@ -73,7 +73,7 @@ impl Shape {
         })
     }
 
-    pub fn choices_shown(&self) -> String {
+    pub(super) fn choices_shown(&self) -> String {
         let shown =
             |choice: &Value| choice.as_str().map_or_else(|| choice.to_string(), str::to_owned);
         self.choices.iter().map(shown).collect::<Vec<_>>().join(", ")

@@ -20,7 +20,7 @@ pub(super) struct Meaning<'a> {
 
 impl Scene<'_> {
     /// Answers reading requests, if they are about kinds with lists or views.
-    pub fn serve(&self, ask: &Ask, corrects: bool) -> Flow<Option<Said>> {
+    pub(super) fn serve(&self, ask: &Ask, corrects: bool) -> Flow<Option<Said>> {
         if ask.phrases.iter().any(|phrase| phrase.is_literal) {
             return Ok(None);
         }
@@ -346,7 +346,7 @@ impl Scene<'_> {
     }
 
     /// Kinds that can be listed, the most common ones first.
-    pub fn all_kinds(&self) -> Vec<Kind> {
+    pub(super) fn all_kinds(&self) -> Vec<Kind> {
         let mut kinds: Vec<Kind> = Vec::new();
         for kind in
             self.offers.iter().filter(|offer| offer.lists()).filter_map(|offer| offer.kind.as_ref())

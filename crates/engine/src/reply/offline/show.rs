@@ -154,7 +154,7 @@ impl Scene<'_> {
     }
 
     /// The arguments that identify a thing to a tool about its kind.
-    pub fn own_arguments(&self, offer: &Offer, thing: &Thing) -> Option<Map<String, Value>> {
+    pub(super) fn own_arguments(&self, offer: &Offer, thing: &Thing) -> Option<Map<String, Value>> {
         let mut arguments = offer.fixed.clone();
         let slot = offer.own_slots().find(|slot| thing_value(slot, thing).is_some())?;
         let value = thing_value(slot, thing)?;

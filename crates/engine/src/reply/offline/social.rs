@@ -13,7 +13,7 @@ const KINDS_NAMED: usize = 12;
 impl Scene<'_> {
     /// Where the message itself starts, after sentences that only greet, thank or withdraw something; and whether
     /// one of them did the latter.
-    pub fn opening(&self) -> (usize, bool) {
+    pub(super) fn opening(&self) -> (usize, bool) {
         let (mut start, mut cancels) = (0, false);
         loop {
             let rest = &self.message[start..];
@@ -51,7 +51,7 @@ impl Scene<'_> {
     }
 
     /// Whether a message greets or thanks and neither agrees nor disagrees.
-    pub fn only_greets(&self, from: usize) -> bool {
+    pub(super) fn only_greets(&self, from: usize) -> bool {
         let text = &self.message[from..];
         let agrees =
             |word: &String| self.language.is(Class::Yes, word) || self.language.is(Class::No, word);
@@ -89,7 +89,7 @@ impl Scene<'_> {
     }
 
     /// The reply to a message that asks for nothing from a tool.
-    pub fn social(&self, from: usize) -> Option<Said> {
+    pub(super) fn social(&self, from: usize) -> Option<Said> {
         let text = &self.message[from..];
         let mut dialogue = self.dialogue.clone();
         let said = |text: String, dialogue| Some(Said { text, dialogue, ..Said::default() });
@@ -136,7 +136,7 @@ impl Scene<'_> {
     }
 
     /// The reply to a message that only states something about the user: it is stored, and no more is said.
-    pub fn noted(&self, ask: &Ask) -> Option<Said> {
+    pub(super) fn noted(&self, ask: &Ask) -> Option<Said> {
         if ask.verb.is_some() || self.language.asks_for_something(self.message) {
             return None;
         }
@@ -160,7 +160,7 @@ impl Scene<'_> {
         self.language.starts(class, words.iter().map(String::as_str))
     }
 
-    pub fn abilities(&self) -> String {
+    pub(super) fn abilities(&self) -> String {
         let mut done: Vec<String> = Vec::new();
         for offer in self.offers {
             let verb = match offer.family {

@@ -97,7 +97,7 @@ fn sign_at(text: &str, language: &Language) -> Option<(usize, &'static str)> {
 
 impl Scene<'_> {
     /// A message that asks only for an expression, if one tool evaluates them.
-    pub fn calculation(&self, parts: &[Part]) -> Flow<Option<Said>> {
+    pub(super) fn calculation(&self, parts: &[Part]) -> Flow<Option<Said>> {
         let is_sum = |part: &&Part| part.role == Role::Literal(Literal::Sum);
         let mut sums = parts.iter().filter(is_sum);
         let (Some(sum), None) = (sums.next(), sums.next()) else { return Ok(None) };
