@@ -275,6 +275,7 @@ async fn a_list_is_narrowed_by_more_or_less() {
 #[tokio::test]
 async fn a_person_is_the_one_who_was_spoken_of() {
     let turns = vec![
+        answers("list the deals", &["Crew app"]),
         asks("who is Marta?", &["Marta Okoye", "Marta Lindqvist"]),
         answers("the one at Fjordline", &["Marta Okoye"]).not(&["Lindqvist", "owner"]),
         waits(

@@ -216,7 +216,9 @@ fn earlier(
 ) -> Option<String> {
     let shares = |recalled: &&Recalled| {
         // What a tool gave is quoted for its own words, and not for a single one.
-        let given = recalled.part == HistoryPart::Results;
+        let worded = matches!(recalled.record.form, ReplyForm::Offline { .. });
+        let given =
+            recalled.part == HistoryPart::Results || recalled.part == HistoryPart::Reply && worded;
         let message = if given { "" } else { recalled.record.message.as_str() };
         let shared_min =
             if given { shared_min.max(SHARED_MIN.min(wanted.len())) } else { shared_min };

@@ -30,13 +30,16 @@ use tokio_util::sync::CancellationToken;
 /// What a server answers: a value, or why it cannot.
 pub(crate) type Answer = Result<Value, String>;
 
+/// What answers a call of a tool with these arguments.
+type Answering = fn(&str, &Value) -> Answer;
+
 /// A server: its tools as it lists them, and what they answer.
 pub(crate) struct Server {
     pub name: &'static str,
     pub reads_only: bool,
     pub reads: Vec<String>,
     pub tools: Vec<Value>,
-    pub answer: fn(&str, &Value) -> Answer,
+    pub answer: Answering,
 }
 
 /// A tool of `servers.json`, where the tools of public servers are written down.

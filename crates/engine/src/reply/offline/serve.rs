@@ -177,6 +177,12 @@ impl Scene<'_> {
         }
         // "who has it" asks for an owner, "who is it" does not.
         let relates = self.parts.iter().any(|part| part.is(Class::Relates));
+        let anew = ask.follows.is_none() && !ask.of_shown && meaning.phrases.len() == 1;
+        if let ([name], true) = (named.as_slice(), ask.who && !relates && anew)
+            && ask.fields.is_empty()
+        {
+            return self.show_named(ask, name);
+        }
         if let ([name], true) = (named.as_slice(), ask.who && relates && ask.fields.is_empty()) {
             let field = self.actor(name.kind.as_ref()).unwrap_or_else(|| "owner".into());
             let ask = Ask { fields: vec![field], ..Ask::default() };
