@@ -51,9 +51,6 @@ pub(crate) fn recorded(name: &str) -> (Vec<Value>, Vec<String>) {
     (all[name]["tools"].as_array().unwrap().clone(), reads)
 }
 
-/// What a tool answers to arguments.
-type Answering = fn(&str, &Value) -> Answer;
-
 struct Made {
     tools: Vec<ToolDefinition>,
     answers: Vec<(&'static str, Answering)>,
