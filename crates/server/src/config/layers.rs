@@ -191,15 +191,27 @@ fn shown_value(path: &str, value: &Value) -> String {
                 names.iter().map(|n| format!("{n} = ***")).collect::<Vec<_>>().join(", ")
             )
         }
-        Value::String(text) if path.starts_with("servers.") && path.ends_with(".url") => {
-            throughline_store::redact::redact(text)
-        }
         Value::Array(arguments) if path.starts_with("servers.") && path.ends_with(".args") => {
             let given: Vec<String> =
                 arguments.iter().filter_map(|one| one.as_str().map(str::to_owned)).collect();
             Redactor::default().with_arguments(&given).clean(&value.to_string())
         }
-        value => value.to_string(),
+        value => without_passwords(path, value).to_string(),
+    }
+}
+
+/// The value with the passwords and tokens of its URLs masked, however deep they are.
+fn without_passwords(path: &str, value: &Value) -> Value {
+    match value {
+        Value::String(text) if path.ends_with("url") => {
+            Value::from(throughline_store::redact::redact(text))
+        }
+        Value::Array(values) => values.iter().map(|one| without_passwords(path, one)).collect(),
+        Value::Table(table) => {
+            let masked = table.iter().map(|(key, one)| (key.clone(), without_passwords(key, one)));
+            Value::Table(masked.collect())
+        }
+        value => value.clone(),
     }
 }
 

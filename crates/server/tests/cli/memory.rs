@@ -27,7 +27,7 @@ fn a_memory_is_added_superseded_found_corrected_and_forgotten() {
     assert_eq!(texts, ["My rack is R41", "My rack is R42", "My rack is R43"]);
     assert!(place.ok(&["memory", "list", "--user", "bob"], "").contains("there are no memories"));
     assert_eq!(place.fails(&["memory", "forget", id, "--user", "bob"]).0, 1);
-    assert_eq!(place.json(&["memory", "forget", id, "--json"])["memories"], 1);
+    assert_eq!(place.json(&["memory", "forget", id, "--json"])["memories"], 2);
     assert_eq!(place.fails(&["memory", "show", id]).0, 1);
 }
 

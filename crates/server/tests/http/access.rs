@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use reqwest::Method;
 use serde_json::json;
 use throughline::access::Gate;
 use throughline_engine::access::Grants;
@@ -28,7 +29,11 @@ async fn once_there_is_a_key_nobody_comes_in_without_one() {
     app.post_with("/conversations", json!({}), &[("x-api-key", &key)]).await.expect(201);
     let basic = app.post_with("/conversations", json!({}), &[("authorization", "Basic x")]).await;
     assert_eq!(basic.code(), "key_invalid");
-    assert_eq!(app.get("/health").await.status, 200, "health asks for no key");
+    let stranger = app.get("/health").await.expect(200);
+    assert_eq!(stranger["store"]["location"], "shown with a key");
+    let known = app.request(Method::GET, "/api/v1/health").header("x-api-key", &key);
+    let known = send(known).await.expect(200);
+    assert_ne!(known["store"]["location"], "shown with a key");
 }
 
 #[tokio::test]

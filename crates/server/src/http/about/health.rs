@@ -1,6 +1,7 @@
 //! `GET /health`: the state of the parts; `/health/live` and `/health/ready` for schedulers.
 //!
-//! No key is required, so nothing here reveals conversations.
+//! No key is required, so nothing here reveals conversations, and to a stranger neither the store's place nor what a
+//! server said when it failed.
 
 use axum::Json;
 use axum::extract::State;
@@ -11,8 +12,13 @@ use throughline_upstream::mcp::{ServerState, ServerStatus};
 use utoipa::ToSchema;
 
 use crate::http::App;
+use crate::http::caller::Authenticated;
+use crate::http::problem::Problem;
 use crate::http::shapes;
 use crate::telemetry::figures::ContextStatistics;
+
+/// What is shown instead to somebody without a key, where keys are needed.
+const HIDDEN: &str = "shown with a key";
 
 /// Health of the server.
 #[derive(Debug, Serialize, ToSchema)]
@@ -74,9 +80,18 @@ pub(super) async fn ready(State(app): State<App>) -> (StatusCode, Json<Readiness
 /// Reports the server's health.
 #[utoipa::path(get, path = "/health", tag = "server",
     responses((status = 200, body = Health), (status = 503, body = Health)))]
-pub(super) async fn health(State(app): State<App>) -> (StatusCode, Json<Health>) {
+pub(super) async fn health(
+    State(app): State<App>,
+    caller: Result<Authenticated, Problem>,
+) -> (StatusCode, Json<Health>) {
+    // The last words of a server that failed may hold anything.
+    let is_stranger = caller.is_err();
     let mut warnings = Vec::new();
-    let facts = app.engine().store().facts();
+    let mut facts = app.engine().store().facts();
+    if is_stranger {
+        facts.location = HIDDEN.to_owned();
+        facts.notes.clear();
+    }
     let (code, mut status) = match app.probe_store().await {
         Ok(()) if facts.damaged == 0 => (StatusCode::OK, "ok"),
         Ok(()) => {
@@ -90,9 +105,12 @@ pub(super) async fn health(State(app): State<App>) -> (StatusCode, Json<Health>)
             (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
         }
     };
-    let servers = app.servers().status().await;
-    for server in &servers {
-        let ServerState::Failed { reason } = &server.state else { continue };
+    let mut servers = app.servers().status().await;
+    for server in &mut servers {
+        let ServerState::Failed { reason } = &mut server.state else { continue };
+        if is_stranger {
+            HIDDEN.clone_into(reason);
+        }
         warnings.push(format!("MCP server {} failed: {reason}", server.name));
         status = if status == "ok" { "degraded" } else { status };
     }
