@@ -206,7 +206,9 @@ fn without_passwords(path: &str, value: &Value) -> Value {
         Value::String(text) if path.ends_with("url") => {
             Value::from(throughline_store::redact::redact(text))
         }
-        Value::Array(values) => values.iter().map(|one| without_passwords(path, one)).collect(),
+        Value::Array(values) => {
+            Value::Array(values.iter().map(|one| without_passwords(path, one)).collect())
+        }
         Value::Table(table) => {
             let masked = table.iter().map(|(key, one)| (key.clone(), without_passwords(key, one)));
             Value::Table(masked.collect())
