@@ -24,6 +24,7 @@ pub mod limit;
 mod listing;
 pub mod memory;
 pub mod open;
+mod open_lock;
 pub mod redact;
 pub mod redis;
 pub mod replace;
@@ -32,7 +33,6 @@ pub mod s3;
 pub mod sabotage;
 pub mod sqlite;
 pub mod url;
-mod users;
 
 pub use open::{exists, lock_exclusively, open, open_shared};
 pub use url::{OpenOptions, StoreUrl};

@@ -65,8 +65,8 @@ impl Layout {
     }
 
     /// The file that tells who has the folder open.
-    pub(super) fn users_lock(&self) -> PathBuf {
-        self.locks().join("users")
+    pub(super) fn open_lock(&self) -> PathBuf {
+        self.locks().join("open")
     }
 
     pub(super) fn place(&self, scope: &Scope, kind: Kind) -> PathBuf {

@@ -39,8 +39,8 @@ use tokio::sync::Mutex;
 use crate::disk;
 use crate::limit::check_sizes;
 use crate::listing::page_of;
+use crate::open_lock::OpenLock;
 use crate::replace::{self, StoreLock};
-use crate::users::Users;
 use catalogue::Catalogue;
 use damage::Damage;
 use fault::translate;
@@ -55,7 +55,7 @@ pub struct Files {
     notes: Vec<String>,
     /// The shared lock, held while the folder is open.
     _open: lock::Lock,
-    users: Users,
+    open_lock: OpenLock,
 }
 
 #[derive(Debug)]
@@ -92,8 +92,8 @@ impl Files {
                 .into(),
         ];
         notes.extend(reports);
-        let users = Users::join(&shared.layout.users_lock());
-        Ok(Self { shared, notes, _open: open, users })
+        let open_lock = OpenLock::take(&shared.layout.open_lock());
+        Ok(Self { shared, notes, _open: open, open_lock })
     }
 
     /// Locks the folder exclusively until the returned lock is dropped; fails while it is open elsewhere. Does
@@ -271,7 +271,7 @@ impl Store for Files {
     }
 
     fn is_alone(&self) -> bool {
-        self.users.are_only_us()
+        self.open_lock.is_alone()
     }
 
     async fn ping(&self) -> Result<()> {

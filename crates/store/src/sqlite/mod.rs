@@ -36,8 +36,8 @@ use tokio::sync::oneshot;
 
 use crate::disk;
 use crate::limit::check_sizes;
+use crate::open_lock::OpenLock;
 use crate::replace::{self, StoreLock};
-use crate::users::Users;
 pub use backup::{Copied, CopyProgress};
 
 use apply::Failure;
@@ -65,7 +65,7 @@ pub struct Sqlite {
     readers: Workers,
     writer: Writer,
     notes: Vec<String>,
-    users: Users,
+    open_lock: OpenLock,
 }
 
 impl Sqlite {
@@ -119,8 +119,8 @@ impl Sqlite {
             "WAL, synchronous=FULL, secure_delete".into(),
         ];
         notes.extend(kept.map(|kept| replace::finished(&kept)));
-        let users = Users::join(&disk::beside(&path, "-users"));
-        Ok(Self { path, busy, idle, readers, writer, notes, users })
+        let open_lock = OpenLock::take(&disk::beside(&path, "-open"));
+        Ok(Self { path, busy, idle, readers, writer, notes, open_lock })
     }
 
     pub fn path(&self) -> &Path {
@@ -281,7 +281,7 @@ impl Store for Sqlite {
     }
 
     fn is_alone(&self) -> bool {
-        self.users.are_only_us()
+        self.open_lock.is_alone()
     }
 
     async fn ping(&self) -> Result<()> {

@@ -12,13 +12,13 @@ use std::sync::{Mutex, PoisonError};
 
 /// The shared lock, held while the store is open.
 #[derive(Debug)]
-pub(crate) struct Users {
+pub(crate) struct OpenLock {
     /// `None` if the file cannot be locked: a folder that is read-only.
     file: Option<Mutex<File>>,
 }
 
-impl Users {
-    pub(crate) fn join(path: &Path) -> Self {
+impl OpenLock {
+    pub(crate) fn take(path: &Path) -> Self {
         let options =
             OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
         let file = options.and_then(|file| file.lock_shared().map(|()| file));
@@ -29,7 +29,7 @@ impl Users {
     }
 
     /// Whether no other process has the store open now.
-    pub(crate) fn are_only_us(&self) -> bool {
+    pub(crate) fn is_alone(&self) -> bool {
         let Some(file) = &self.file else { return false };
         let file = file.lock().unwrap_or_else(PoisonError::into_inner);
         // A shared lock becomes exclusive only if nobody else has one. It must be shared again afterwards.
@@ -47,12 +47,12 @@ mod tests {
     fn a_store_is_alone_until_another_opens_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.lock");
-        let first = Users::join(&path);
-        assert!(first.are_only_us() && first.are_only_us());
-        let second = Users::join(&path);
-        assert!(!first.are_only_us() && !second.are_only_us());
+        let first = OpenLock::take(&path);
+        assert!(first.is_alone() && first.is_alone());
+        let second = OpenLock::take(&path);
+        assert!(!first.is_alone() && !second.is_alone());
         drop(first);
-        assert!(second.are_only_us());
-        assert!(!Users::join(&folder.path().join("missing/store.lock")).are_only_us());
+        assert!(second.is_alone());
+        assert!(!OpenLock::take(&folder.path().join("missing/store.lock")).is_alone());
     }
 }
