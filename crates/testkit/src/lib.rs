@@ -6,6 +6,7 @@
 //!
 //! - [`collector`]: an OpenTelemetry collector that records what it receives.
 //! - [`fixed_clock`]: a clock that a test moves.
+//! - [`offline_engine`]: an engine without a model, whose tools a test brings.
 //! - [`scripted_mcp`]: a scripted MCP server, over stdio and HTTP.
 //! - [`scripted_model`]: a scripted language model, in all three wire formats.
 //! - [`served`]: our own binary as a process. [`crash`]: kills it under load, and counts.
@@ -25,6 +26,7 @@ pub mod file_faults;
 pub mod fixed_clock;
 pub mod frames;
 pub mod fuzz;
+pub mod offline_engine;
 pub mod peer;
 pub mod power_cut;
 pub mod redis_server;

@@ -6,29 +6,21 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use throughline_engine::access::Caller;
-use throughline_engine::agent::{Agent, AgentBook, AgentServer};
-use throughline_engine::embed::{Embedder, Vector};
-use throughline_engine::engine::{Engine, EngineSettings, Parts};
+use throughline_engine::engine::Engine;
 use throughline_engine::events::Events;
 use throughline_engine::failure::UpstreamError;
-use throughline_engine::id::{AgentName, SessionId};
-use throughline_engine::limits::Limits;
-use throughline_engine::models::ModelBook;
-use throughline_engine::pack::PackSet;
+use throughline_engine::id::SessionId;
 use throughline_engine::request::TurnInput;
 use throughline_engine::rule::{OperatorRules, Rule, ServerRules};
 use throughline_engine::session::pending::PendingTurn;
-use throughline_engine::tool::{
-    ToolDefinition, ToolEffects, ToolListing, ToolName, ToolOutput, Tools,
-};
+use throughline_engine::tool::{ToolDefinition, ToolListing, ToolName, ToolOutput, Tools};
 use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use throughline_store::memory::Memory;
-use throughline_testkit::fixed_clock::FixedClock;
+use throughline_testkit::offline_engine::{self, definition};
 use tokio_util::sync::CancellationToken;
 
 /// Reads a file beside this one; `{DATA}` is where the servers' data were.
@@ -113,42 +105,6 @@ fn alike(one: &Value, two: &Value) -> bool {
     }
 }
 
-fn definition(server: &str, tool: &Value) -> ToolDefinition {
-    let text = |key: &str| tool[key].as_str().unwrap_or_default().to_owned();
-    let hint = |key: &str| tool["annotations"][key].as_bool();
-    ToolDefinition {
-        tool: ToolName { server: server.to_owned(), name: text("name") },
-        title: tool["title"].as_str().map(str::to_owned),
-        description: text("description"),
-        input_schema: tool["inputSchema"].clone(),
-        output_schema: None,
-        effects: ToolEffects {
-            read_only: hint("readOnlyHint"),
-            destructive: hint("destructiveHint"),
-            idempotent: hint("idempotentHint"),
-            open_world: hint("openWorldHint"),
-        },
-    }
-}
-
-/// Nothing here is found by meaning.
-struct NoEmbedder;
-
-#[async_trait]
-impl Embedder for NoEmbedder {
-    fn name(&self) -> &str {
-        "none"
-    }
-
-    fn dimensions(&self) -> usize {
-        1
-    }
-
-    async fn embed(&self, texts: &[&str]) -> Result<Vec<Vector>, UpstreamError> {
-        Ok(texts.iter().map(|_| vec![0.0]).collect())
-    }
-}
-
 pub(crate) struct Bench {
     engine: Engine,
     pub tools: Arc<RecordedTools>,
@@ -167,29 +123,8 @@ impl Bench {
         }
         let answers = answers.remove(conversation).unwrap();
         let tools = Arc::new(RecordedTools { tools, answers, unrecorded: Mutex::default() });
-        let name = AgentName::new("default").unwrap();
-        let mut agent = Agent::plain(name.clone());
-        let server = |server: &String| AgentServer {
-            server: server.clone(),
-            include: None,
-            tools: [].into(),
-        };
-        agent.servers = names.iter().map(server).collect();
-        let parts = Parts {
-            store: Arc::new(Memory::new()),
-            shared: None,
-            index: None,
-            tools: tools.clone(),
-            models: ModelBook::default(),
-            embedder: Arc::new(NoEmbedder),
-            clock: Arc::new(FixedClock::at(Timestamp::UNIX_EPOCH)),
-            agents: AgentBook::new(name, [agent]),
-            packs: PackSet::builtin(),
-            rules,
-            limits: Limits::default(),
-            settings: EngineSettings::default(),
-        };
-        Self { engine: Engine::start(parts).await.unwrap(), tools }
+        let engine = offline_engine::start(Arc::new(Memory::new()), tools.clone(), rules).await;
+        Self { engine, tools }
     }
 
     pub(crate) async fn query(&self, message: &str) -> TurnOutcome {

@@ -4,27 +4,19 @@ use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use throughline_engine::access::Caller;
-use throughline_engine::agent::{Agent, AgentBook, AgentServer};
-use throughline_engine::embed::{Embedder, Vector};
-use throughline_engine::engine::{Engine, EngineSettings, Parts};
+use throughline_engine::engine::Engine;
 use throughline_engine::events::Events;
 use throughline_engine::failure::UpstreamError;
-use throughline_engine::id::{AgentName, SessionId};
-use throughline_engine::limits::Limits;
-use throughline_engine::models::ModelBook;
-use throughline_engine::pack::PackSet;
+use throughline_engine::id::SessionId;
 use throughline_engine::request::TurnInput;
 use throughline_engine::rule::{OperatorRules, Rule, ServerRules};
 use throughline_engine::session::record::TurnStatus;
-use throughline_engine::tool::{
-    ToolDefinition, ToolEffects, ToolListing, ToolName, ToolOutput, Tools,
-};
+use throughline_engine::tool::{ToolDefinition, ToolListing, ToolName, ToolOutput, Tools};
 use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use throughline_store::memory::Memory;
-use throughline_testkit::fixed_clock::FixedClock;
+use throughline_testkit::offline_engine::{self, definition};
 use tokio_util::sync::CancellationToken;
 
 /// What a server answers: a value, or why it cannot.
@@ -78,42 +70,6 @@ impl Tools for Made {
             }
             Err(text) => ToolOutput { text, is_error: true, ..ToolOutput::default() },
         })
-    }
-}
-
-fn definition(server: &str, tool: &Value) -> ToolDefinition {
-    let text = |key: &str| tool[key].as_str().unwrap_or_default().to_owned();
-    let hint = |key: &str| tool["annotations"][key].as_bool();
-    ToolDefinition {
-        tool: ToolName { server: server.to_owned(), name: text("name") },
-        title: None,
-        description: text("description"),
-        input_schema: tool["inputSchema"].clone(),
-        output_schema: None,
-        effects: ToolEffects {
-            read_only: hint("readOnlyHint"),
-            destructive: hint("destructiveHint"),
-            idempotent: hint("idempotentHint"),
-            open_world: hint("openWorldHint"),
-        },
-    }
-}
-
-/// Nothing here is found by meaning.
-struct NoEmbedder;
-
-#[async_trait]
-impl Embedder for NoEmbedder {
-    fn name(&self) -> &str {
-        "none"
-    }
-
-    fn dimensions(&self) -> usize {
-        1
-    }
-
-    async fn embed(&self, texts: &[&str]) -> Result<Vec<Vector>, UpstreamError> {
-        Ok(texts.iter().map(|_| vec![0.0]).collect())
     }
 }
 
@@ -207,8 +163,6 @@ async fn play(engine: &Engine, say: &str) -> (End, String) {
 }
 
 async fn start(servers: Vec<Server>) -> (Engine, Arc<Made>) {
-    let name = AgentName::new("default").unwrap();
-    let mut agent = Agent::plain(name.clone());
     let (mut tools, mut answers, mut rules) = (Vec::new(), Vec::new(), OperatorRules::new());
     for server in servers {
         tools.extend(server.tools.iter().map(|tool| definition(server.name, tool)));
@@ -216,25 +170,9 @@ async fn start(servers: Vec<Server>) -> (Engine, Arc<Made>) {
         let reads = server.reads.into_iter().map(|tool| (tool, Rule::Reads)).collect();
         let rule = ServerRules { reads_only: server.reads_only, tools: reads };
         rules.insert(server.name.to_owned(), rule);
-        let server = server.name.to_owned();
-        agent.servers.push(AgentServer { server, include: None, tools: [].into() });
     }
     let made = Arc::new(Made { tools, answers, calls: Mutex::default() });
-    let parts = Parts {
-        store: Arc::new(Memory::new()),
-        shared: None,
-        index: None,
-        tools: made.clone(),
-        models: ModelBook::default(),
-        embedder: Arc::new(NoEmbedder),
-        clock: Arc::new(FixedClock::at(Timestamp::UNIX_EPOCH)),
-        agents: AgentBook::new(name, [agent]),
-        packs: PackSet::builtin(),
-        rules,
-        limits: Limits::default(),
-        settings: EngineSettings::default(),
-    };
-    (Engine::start(parts).await.unwrap(), made)
+    (offline_engine::start(Arc::new(Memory::new()), made.clone(), rules).await, made)
 }
 
 /// A tool with this schema, which says that it only reads.
