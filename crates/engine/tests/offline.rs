@@ -57,6 +57,30 @@ async fn they_are_who_was_spoken_of_or_are_asked_for() {
 }
 
 #[tokio::test]
+async fn a_reference_to_nothing_is_asked_about_and_narrows_no_list() {
+    for say in ["which devices are in that rack?", "how many prefixes does this site have?"] {
+        check(inventory(), vec![asks(say, &["refer"]).not(&["lis-core-01"])]).await;
+    }
+    let turns = vec![
+        answers("which sites are there?", &["Lisbon", "Porto"]),
+        asks("which devices are in that rack?", &["that rack"]).not(&["lis-core-01"]),
+    ];
+    check(inventory(), turns).await;
+    // What is asked for is no reference.
+    check(inventory(), vec![answers("list the devices in Porto", &["4 devices"])]).await;
+}
+
+#[tokio::test]
+async fn what_only_the_user_could_have_told_is_no_filter_of_a_list() {
+    let turns = vec![
+        answers("list devices in Porto", &["4 devices"]),
+        asks("What is my name?", &["you have not told me"]).not(&["filter"]),
+        asks("where do I live?", &["you have not told me"]),
+    ];
+    check(inventory(), turns).await;
+}
+
+#[tokio::test]
 async fn a_choice_answers_the_question_that_was_asked() {
     let turns = vec![
         asks("whats in halifax", &["Halifax North", "Halifax South"]),

@@ -76,6 +76,11 @@ pub(super) fn told_near(asked: &ReplyRequest<'_>) -> Option<String> {
     quoted(asked, Say::ToldNear, &facts(asked).filter(near).collect::<Vec<_>>(), QUOTED_MAX)
 }
 
+/// Whether nobody but the user can answer the message, so that no tool is asked.
+pub(super) fn only_user_knows(asked: &ReplyRequest<'_>) -> bool {
+    gather::asked(asked.message).iter().any(Question::is_personal)
+}
+
 /// The reply to a question that only a statement of the user could answer, and none does.
 pub(super) fn not_told(asked: &ReplyRequest<'_>) -> Option<String> {
     let closed = gather::asked(asked.message).iter().any(Question::is_closed);

@@ -17,6 +17,8 @@ pub(crate) struct Question {
     near: bool,
     /// Whether something else may answer it: the words of the subject are the user's own.
     open: bool,
+    /// Whether nobody but the user knows the answer: a name, a home, an age.
+    personal: bool,
     /// The kind of facts that it asks for, if it asks for one.
     kind: Option<FactKind>,
 }
@@ -58,6 +60,11 @@ impl Question {
     /// Whether only facts with its subject can answer it.
     pub(crate) fn is_closed(&self) -> bool {
         !self.open
+    }
+
+    /// Whether no tool can answer it.
+    pub(crate) fn is_personal(&self) -> bool {
+        self.personal
     }
 
     /// Whether it asks for everything that is known.
@@ -111,6 +118,7 @@ fn questions(language: &Language, text: &str) -> Vec<Question> {
             subject,
             near: form.near,
             open: form.subject.contains("{what}"),
+            personal: !form.subject.contains('{'),
             kind: form.kind,
         })
     });
@@ -131,6 +139,7 @@ pub(crate) fn unwanted(message: &str) -> Option<Unwanted> {
             subject: subject::normalised(language, &what),
             near: false,
             open: true,
+            personal: false,
             kind: None,
         });
         Some(Unwanted::About { what, subjects })

@@ -100,6 +100,10 @@ pub(super) async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutco
         let said = Said { text, dialogue: planner.dialogue, ..Said::default() };
         return tell(&asked, answer, said, why).await;
     }
+    if recollect::only_user_knows(&asked) && asked.decided.is_empty() {
+        let (unanswered, dialogue) = (Some("no_tool"), planner.dialogue);
+        return tell(&asked, answer, Said { unanswered, dialogue, ..Said::default() }, why).await;
+    }
     let recounts = asked.decided.is_empty() && planner.first_message.is_none();
     if let Some(text) = recollect::recounted(&asked).filter(|_| recounts) {
         let said = Said { text, dialogue: planner.dialogue, ..Said::default() };

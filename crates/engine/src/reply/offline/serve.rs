@@ -2,7 +2,7 @@
 //!
 //! Every phrase ends up in the query or in a question to the user.
 
-use super::ask::{Ask, Follow, KindWord, Phrase};
+use super::ask::{Ask, Follow, KindWord, Phrase, Pointer};
 use super::point::Meant;
 use super::rows;
 use super::scene::{Flow, Said, Scene};
@@ -94,10 +94,8 @@ impl Scene<'_> {
                         let query = self.provisional_query(ask, text);
                         return Ok(Err(Box::new(self.several(query, 0, text, things))));
                     }
-                    Meant::Nothing
-                        if pointer.kinds.is_some()
-                            && !ask.kinds.is_empty()
-                            && !pointer.is_possessive => {}
+                    // "the devices" are what is asked for, not a reference to one.
+                    Meant::Nothing if !pointer.is_possessive && is_asked_for(ask, pointer) => {}
                     Meant::Nothing => {
                         let text = &self.message[pointer.span.start..pointer.span.end];
                         let said = self.say(Say::NoReference, &[("text", text)]);
@@ -372,6 +370,11 @@ impl Scene<'_> {
         kinds.sort_by(|one, two| bonus(two).total_cmp(&bonus(one)));
         kinds
     }
+}
+
+/// Whether the kind of a reference is one that the message asks for.
+fn is_asked_for(ask: &Ask, pointer: &Pointer) -> bool {
+    pointer.kinds.iter().flatten().any(|kind| ask.kinds.iter().any(|word| word.kind == *kind))
 }
 
 /// Whether the message names something before that part.

@@ -54,20 +54,7 @@ pub(super) fn listed(
         offset: Some(generic.offset.clone()),
         length: generic.page.into(),
     });
-    Some(Offer {
-        family: Some(Family::List),
-        kind: Some(known.kind.clone()),
-        words: words_of_identifier(known.kind.as_str()),
-        shared: None,
-        acts: None,
-        described: Vec::new(),
-        fixed,
-        slots,
-        page,
-        is_free: freedom.is_free(tool),
-        reads: true,
-        tool: tool.clone(),
-    })
+    Some(Offer { fixed, slots, page, ..offer(Family::List, known, tool, freedom) })
 }
 
 /// One thing of a type on a generic server, by id.
@@ -83,20 +70,31 @@ pub(super) fn shown(
     let means = Means::Own(Some(Field::Id));
     let mut shape = filter_shape(&[generic.id.as_str()], &means, None);
     (shape.form, shape.required) = (Form::Integer, true);
-    Some(Offer {
-        family: Some(Family::Show),
+    let slots = vec![Slot { words: words_of_identifier(&generic.id), shape, means }];
+    Some(Offer { fixed, slots, ..offer(Family::Show, known, tool, freedom) })
+}
+
+/// What a tool that reads offers for a type, without parameters.
+fn offer(
+    family: Family,
+    known: &EntityType,
+    tool: &ToolDefinition,
+    freedom: &dyn Freedom,
+) -> Offer {
+    Offer {
+        family: Some(family),
         kind: Some(known.kind.clone()),
         words: words_of_identifier(known.kind.as_str()),
         shared: None,
         acts: None,
         described: Vec::new(),
-        fixed,
-        slots: vec![Slot { words: words_of_identifier(&generic.id), shape, means }],
+        fixed: Map::new(),
+        slots: Vec::new(),
         page: None,
         is_free: freedom.is_free(tool),
         reads: true,
         tool: tool.clone(),
-    })
+    }
 }
 
 fn filter_shape(path: &[&str], means: &Means, choices: Option<&Vec<String>>) -> Shape {
