@@ -222,18 +222,19 @@ impl Memory {
         }
         let store = sessions.store().as_ref();
         let stored = StoredIndex::find(store, &loaded.key, self.embedder.name()).await?;
+        let index = &mut memory.index;
+        let put_all =
+            |units: Vec<TurnUnit>| units.iter().for_each(|unit| index.put(unit.turn, unit));
         if let Some(stored) = stored.filter(|s| s.made_of.fits(loaded.version, &loaded.head))
-            && let Some(units) = stored.units(store, &loaded.key).await?
+            && stored.read(store, &loaded.key, put_all).await?
         {
-            for unit in &units {
-                memory.index.put(unit.turn, unit);
-            }
             memory.turns = stored.made_of.turns;
             if let Some(known) = stored.known() {
                 memory.known = Arc::new(KnownEntities::of(known));
                 memory.known_turns = stored.made_of.turns;
             }
         } else if loaded.head.turns > 0 {
+            *memory = self.empty(loaded);
             self.work.add(&loaded.key);
         }
         memory.is_loaded = true;

@@ -2,6 +2,7 @@
 //!
 //! One index covers all sessions of a user. It is updated before each use: sessions are listed by last change,
 //! and only changed ones are read. Their [stored](super::stored) index is loaded, and the rest read from the log.
+//! The session that asks is left for later: it has an index of its own.
 //! The index contains no text; hits are read from their session, so what was erased, expired, archived or made
 //! private since cannot return through it.
 //!
@@ -176,7 +177,7 @@ impl Memory {
         };
         let bounds = wanted.bounds;
         let looked_for = (wanted.message, wanted.vector, bounds.parts_max);
-        let mut located = self.locate(sessions, scope, looked_for, hidden).await?;
+        let mut located = self.locate(sessions, (scope, Some(&own.id)), looked_for, hidden).await?;
         located.retain(|(.., hit)| hit.score >= SCORE_MIN);
         let mut recalled: Vec<Recalled> = Vec::new();
         // Sessions repeat each other; the same words are told once.
@@ -217,22 +218,22 @@ impl Memory {
         parts_max: usize,
     ) -> Result<Vec<(SessionId, u64, Hit)>> {
         let looked_for = (text, vector, parts_max);
-        let mut located = self.locate(sessions, scope, looked_for, |_, _| false).await?;
+        let mut located = self.locate(sessions, (scope, None), looked_for, |_, _| false).await?;
         located.retain(|(.., hit)| hit.fit >= SCORE_MIN);
         Ok(located)
     }
 
-    /// Searches the user's sessions that are not `hidden`.
+    /// Searches the user's sessions that are not `hidden`; what is new in the asking one is not indexed.
     async fn locate(
         &self,
         sessions: &Sessions,
-        scope: &Scope,
+        (scope, asking): (&Scope, Option<&SessionId>),
         (message, vector, parts_max): (&str, &[f32], usize),
         hidden: impl Fn(&SessionId, Option<&AgentName>) -> bool,
     ) -> Result<Vec<(SessionId, u64, Hit)>> {
         let cell = self.users.get_or(scope, || UserMemory::new(self.empty_index()));
         let mut user = cell.lock().await;
-        self.catch_up_user(sessions, scope, &mut user).await?;
+        self.catch_up_user(sessions, (scope, asking), &mut user).await?;
         let turns = user.sessions.values().map(|held| held.turns).sum();
         self.users.weigh(scope, &cell, turns, || user.index.bytes());
         let mut excluded = vec![false; user.numbered.len()];
@@ -251,15 +252,16 @@ impl Memory {
         Ok(located.collect())
     }
 
-    /// Updates the index for the changed sessions of the scope.
+    /// Updates the index for the changed sessions of the scope, except the asking one.
     async fn catch_up_user(
         &self,
         sessions: &Sessions,
-        scope: &Scope,
+        (scope, asking): (&Scope, Option<&SessionId>),
         user: &mut UserMemory,
     ) -> Result<()> {
         let mut after: Option<PageMark> = None;
         let (mut newest, mut seen) = (None, 0);
+        let mut left_out: Option<Timestamp> = None;
         while seen < SESSIONS_MAX {
             let limit = if after.is_none() { NEWEST_SESSIONS } else { OLDER_SESSIONS };
             let page = Page { limit, after };
@@ -267,8 +269,13 @@ impl Memory {
             let Some(last) = listed.last() else { break };
             newest = newest.or(listed.first().map(|newest| newest.changed_at));
             seen += listed.len();
-            let changed = listed.iter().filter(|row| !user.is_at(row));
-            let reading = changed.map(|row| self.read_stored(sessions, row, user.lacks(row)));
+            let (own, changed): (Vec<_>, Vec<_>) = listed
+                .iter()
+                .filter(|row| !user.is_at(row))
+                .partition(|row| asking.is_some_and(|asking| *asking == row.key.id.clone().into()));
+            left_out = left_out.or(own.first().map(|own| own.changed_at));
+            let reading =
+                changed.into_iter().map(|row| self.read_stored(sessions, row, user.lacks(row)));
             let mut reading = stream::iter(reading.collect::<Vec<_>>()).buffered(READS_AT_ONCE);
             while let Some((row, stored)) = reading.try_next().await? {
                 self.take_in(sessions, row, stored, user).await?;
@@ -278,7 +285,8 @@ impl Memory {
             }
             after = Some(PageMark { changed_at: last.changed_at, id: last.key.id.clone() });
         }
-        user.held_until = newest.and_then(|newest| newest.checked_sub(CLOCKS_DIFFER).ok());
+        let settled = newest.and_then(|newest| newest.checked_sub(CLOCKS_DIFFER).ok());
+        user.held_until = settled.map(|until| left_out.map_or(until, |own| own.min(until)));
         Ok(())
     }
 

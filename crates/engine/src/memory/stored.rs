@@ -131,30 +131,38 @@ impl StoredIndex {
         store: &dyn Store,
         session: &Key,
     ) -> Result<Option<Vec<TurnUnit>>> {
-        let units = self.read_units(store, session).await?;
-        if units.is_none() {
-            store.erase(&session.derived()).await?;
-        }
-        Ok(units)
+        let mut units = Vec::new();
+        let is_whole = self.read(store, session, |mut read| units.append(&mut read)).await?;
+        Ok(is_whole.then_some(units))
     }
 
-    async fn read_units(&self, store: &dyn Store, session: &Key) -> Result<Option<Vec<TurnUnit>>> {
-        let Some(mut last) = segment::decode(&self.last) else { return Ok(None) };
-        if self.sealed == 0 {
-            return Ok(Some(last));
-        }
-        let sealed = match store.entries(&session.derived(), 0..self.sealed).await {
-            Ok(sealed) => sealed,
-            Err(StoreError::Damaged { .. }) => return Ok(None),
-            Err(error) => return Err(error.into()),
+    /// Passes all units to `take`, some turns at a time, so that a long session is never held twice. If some are
+    /// damaged, `false`, and the stored index is erased to be rebuilt.
+    pub(super) async fn read(
+        &self,
+        store: &dyn Store,
+        session: &Key,
+        mut take: impl FnMut(Vec<TurnUnit>),
+    ) -> Result<bool> {
+        let sealed = match self.sealed {
+            0 => Vec::new(),
+            sealed => match store.entries(&session.derived(), 0..sealed).await {
+                Ok(sealed) => sealed,
+                Err(StoreError::Damaged { .. }) => Vec::new(),
+                Err(error) => return Err(error.into()),
+            },
         };
-        let mut units = Vec::new();
-        for bytes in &sealed {
-            let Some(mut read) = segment::decode(bytes) else { return Ok(None) };
-            units.append(&mut read);
+        let mut is_whole = sealed.len() as u64 == self.sealed;
+        for segment in sealed.iter().chain([&self.last]) {
+            match segment::decode(segment) {
+                Some(units) if is_whole => take(units),
+                _ => is_whole = false,
+            }
         }
-        units.append(&mut last);
-        Ok((sealed.len() as u64 == self.sealed).then_some(units))
+        if !is_whole {
+            store.erase(&session.derived()).await?;
+        }
+        Ok(is_whole)
     }
 
     /// The known entities, if stored.

@@ -11,6 +11,7 @@ pub mod bm25;
 pub mod calibrate;
 pub mod hybrid;
 mod items;
+mod lengths;
 mod order;
 mod sittings;
 mod speakers;

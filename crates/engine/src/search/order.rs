@@ -88,13 +88,16 @@ impl Order {
         (removed, changed)
     }
 
-    /// A unit's neighbours, with the share it takes from each.
-    pub(super) fn neighbours(&self, slot: Slot) -> impl Iterator<Item = (Slot, f32)> + use<> {
+    /// The units before and after a unit.
+    pub(super) fn around(&self, slot: Slot) -> (Option<Slot>, Option<Slot>) {
         let unit = &self.units[slot as usize];
-        let share = self.shares_of_previous[slot as usize];
-        [(unit.previous, share), (unit.next, NEIGHBOUR_SHARE)]
-            .into_iter()
-            .filter(|(slot, _)| *slot != NONE)
+        let linked = |slot: Slot| (slot != NONE).then_some(slot);
+        (linked(unit.previous), linked(unit.next))
+    }
+
+    /// The shares that a unit takes from the units before and after it.
+    pub(super) fn shares(&self, slot: Slot) -> (f32, f32) {
+        (self.shares_of_previous[slot as usize], NEIGHBOUR_SHARE)
     }
 
     /// Adds to each score its shares of the neighbours' scores.

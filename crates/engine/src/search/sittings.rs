@@ -35,6 +35,9 @@ impl Sittings {
     /// Adds to each score a share of how far the best of its sitting exceeds the best of the weakest sitting. NaN
     /// is ignored.
     pub(super) fn lift(&self, scores: &mut [f32]) {
+        if self.numbers.len() < 2 {
+            return;
+        }
         let mut bests = vec![f32::NEG_INFINITY; self.numbers.len()];
         for (score, sitting) in scores.iter().zip(&self.of_slot) {
             let best = &mut bests[*sitting as usize];

@@ -8,9 +8,10 @@
 
 use jiff::civil::Date;
 
-use super::bm25::{Slot, WordIndex};
+use super::bm25::WordIndex;
 use super::calibrate::{self, Calibration};
 use super::hybrid::{Span, best};
+use super::lengths::Lengths;
 use super::order::Order;
 use super::sittings::Sittings;
 use super::speakers::Speakers;
@@ -23,8 +24,6 @@ use crate::weights::{
 /// Turn numbers per session in an index of several: session 3 starts at three times this.
 pub const TURNS_EACH: u64 = 1 << 32;
 
-/// Content words at which a unit's vector counts half: "Wow, thanks!" is similar to everything.
-const SHORT_WORDS: f32 = 4.0;
 /// Low, because turns are short and length says little.
 const LENGTH_PENALTY: f32 = 0.3;
 
@@ -54,10 +53,7 @@ pub struct TurnIndex {
     vectors: Vectors,
     speakers: Speakers,
     sittings: Sittings,
-    /// Factors that turn the summed dot products of a unit and its neighbours into a cosine, reduced for short
-    /// units.
-    dense_factors: Vec<f32>,
-    content_words: Vec<u16>,
+    lengths: Lengths,
     calibration: Calibration,
 }
 
@@ -76,8 +72,7 @@ impl TurnIndex {
             vectors: Vectors::default(),
             speakers: Speakers::default(),
             sittings: Sittings::default(),
-            dense_factors: Vec::new(),
-            content_words: Vec::new(),
+            lengths: Lengths::default(),
             calibration,
         }
     }
@@ -103,20 +98,11 @@ impl TurnIndex {
     /// Adds or replaces a unit of turn `number`.
     pub fn put(&mut self, number: u64, unit: &TurnUnit) {
         let slot = self.order.put(number, unit.part, unit.asks);
-        let at = slot as usize;
-        if self.content_words.len() <= at {
-            self.content_words.resize(at + 1, 0);
-            self.dense_factors.resize(at + 1, 0.0);
-        }
-        self.content_words[at] = unit.content_words;
         self.words.set_counted(slot, &unit.words);
         self.vectors.set_packed(slot, &unit.vector);
         self.speakers.set(slot, &unit.speaker);
         self.sittings.set(slot, (number / TURNS_EACH, unit.day));
-        self.refresh(slot);
-        for (neighbour, _) in self.order.neighbours(slot) {
-            self.refresh(neighbour);
-        }
+        self.lengths.set(slot, unit.content_words, &self.order, &self.vectors);
     }
 
     /// Removes all parts of a turn.
@@ -127,7 +113,7 @@ impl TurnIndex {
             self.vectors.remove(slot);
         }
         for slot in changed {
-            self.refresh(slot);
+            self.lengths.relink(slot, &self.order, &self.vectors);
         }
     }
 
@@ -141,9 +127,9 @@ impl TurnIndex {
 
     /// Bytes used, without allocator overhead.
     pub fn bytes(&self) -> usize {
-        let a_unit = size_of::<f32>() + size_of::<u16>() + size_of::<Option<u16>>();
         self.order.bytes()
-            + self.order.units().len() * a_unit
+            + self.order.units().len() * size_of::<Option<u16>>()
+            + self.lengths.bytes()
             + self.sittings.bytes()
             + self.words.bytes()
             + self.vectors.bytes()
@@ -166,7 +152,7 @@ impl TurnIndex {
 
         let mut near_words = self.order.spread_wide(&words);
         let mut near_cosines = self.order.spread(&cosines);
-        for (cosine, factor) in near_cosines.iter_mut().zip(&self.dense_factors) {
+        for (cosine, factor) in near_cosines.iter_mut().zip(self.lengths.factors()) {
             *cosine *= factor;
         }
         for (at, unit) in units.iter().enumerate() {
@@ -206,23 +192,6 @@ impl TurnIndex {
                 Hit { turn, part, score, fit: *fit, bm25: words[at], cosine: cosines[at] }
             })
             .collect()
-    }
-
-    /// Recomputes what depends on a unit's neighbours: the length of the summed vector.
-    fn refresh(&mut self, slot: Slot) {
-        let parts: Vec<(Slot, f32)> =
-            std::iter::once((slot, 1.0)).chain(self.order.neighbours(slot)).collect();
-        let mut squared = 0.0;
-        for (at, (left, left_share)) in parts.iter().enumerate() {
-            squared += left_share * left_share * self.vectors.between(*left, *left);
-            for (right, right_share) in &parts[at + 1..] {
-                squared += 2.0 * left_share * right_share * self.vectors.between(*left, *right);
-            }
-        }
-        let words = f32::from(self.content_words[slot as usize]);
-        let prior = words / (words + SHORT_WORDS);
-        self.dense_factors[slot as usize] =
-            if squared > 0.0 { prior / squared.sqrt() } else { 0.0 };
     }
 }
 

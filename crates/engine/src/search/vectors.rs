@@ -100,19 +100,19 @@ impl Vectors {
         products
     }
 
-    /// The dot product of two stored vectors.
-    pub fn between(&self, left: Slot, right: Slot) -> f32 {
-        let (Some((left, left_scale)), Some((right, right_scale))) =
-            (self.kept(left), self.kept(right))
-        else {
-            return 0.0;
-        };
-        let mut sum = 0;
-        for (left, right) in left.iter().zip(right) {
-            let (left, right) = (i16::from(*left) - BIAS as i16, i16::from(*right) - BIAS as i16);
-            sum += i32::from(left) * i32::from(right);
-        }
-        sum as f32 * left_scale * right_scale
+    /// The dot products of a stored vector with others; zero with one that is absent.
+    pub fn products<const N: usize>(&self, slot: Slot, others: [Option<Slot>; N]) -> [f32; N] {
+        let Some((own, scale)) = self.kept(slot) else { return [0.0; N] };
+        let own: Vec<i8> = own.iter().map(|byte| (i32::from(*byte) - BIAS) as i8).collect();
+        let bias = BIAS * own.iter().map(|value| i32::from(*value)).sum::<i32>();
+        others.map(|other| {
+            let Some((other, other_scale)) = other.and_then(|other| self.kept(other)) else {
+                return 0.0;
+            };
+            let mut product = [0.0];
+            dot_each(other, &own, &mut product);
+            (product[0] - bias as f32) * scale * other_scale
+        })
     }
 
     pub fn bytes(&self) -> usize {
@@ -123,9 +123,11 @@ impl Vectors {
         self.dimensions.next_multiple_of(BLOCK)
     }
 
+    /// The padded bytes of a vector, and its scale.
     fn kept(&self, slot: Slot) -> Option<(&[u8], f32)> {
         let scale = self.scales.get(slot as usize).copied().filter(|scale| *scale != 0.0)?;
-        Some((&self.bytes[slot as usize * self.bytes_each()..][..self.dimensions], scale))
+        let each = self.bytes_each();
+        Some((&self.bytes[slot as usize * each..][..each], scale))
     }
 
     fn query(&self, vector: &[f32]) -> Option<Query> {
@@ -258,7 +260,9 @@ mod tests {
                 assert!((found - exact).abs() < rounding, "{dimensions}: {found} for {exact}");
             }
             let exact: f32 = kept[3].iter().zip(&kept[7]).map(|(left, right)| left * right).sum();
-            assert!((vectors.between(3, 7) - exact).abs() < 2.0 * rounding);
+            let [found, absent] = vectors.products(3, [Some(7), Some(99)]);
+            assert!((found - exact).abs() < 2.0 * rounding, "{dimensions}: {found} for {exact}");
+            assert_eq!(absent, 0.0);
         }
     }
 
