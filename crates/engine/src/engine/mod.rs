@@ -19,6 +19,7 @@ mod import_chats;
 mod import_check;
 mod listing;
 mod messages;
+mod overheard;
 mod permissions;
 mod proxy;
 mod search;
@@ -71,6 +72,8 @@ use crate::tokens::Factors;
 use crate::tool::Tools;
 use crate::turn::{CommitTimes, Pipeline, PreparedRequests};
 use crate::worklist::{WorkStatistics, Worklist};
+
+use overheard::Overheard;
 
 pub use agents::{AgentItem, SessionItemView};
 pub use contexts::{ContextList, ContextPatch, NewContext, StartingPoint};
@@ -164,6 +167,7 @@ pub struct Engine {
     packs: Arc<PackSet>,
     clock: Arc<dyn Clock>,
     limits: Arc<Limits>,
+    overheard: Overheard,
 }
 
 impl Engine {
@@ -278,6 +282,7 @@ impl Engine {
             packs,
             clock,
             limits,
+            overheard: Overheard::default(),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Upstream tools for a caller outside a turn: found by meaning, and called with the same checks as in a turn.
 //!
 //! A call that names a session uses its tools, rules and names given by tools; other calls use the agent's tools
-//! and the strict default.
+//! and the strict default. What tools named in the user's recent calls applies to both.
 //!
 //! Invariant: a call that needs approval is made only if the request says that somebody approved it.
 
@@ -25,6 +25,7 @@ use crate::session::apply::RequestKey;
 use crate::session::pending::AwaitedCall;
 use crate::session::record::CallRecord;
 use crate::session::sessions::Step;
+use crate::session::tool_words::ToolWords;
 use crate::tool::{ToolDefinition, ToolName, ToolOutput};
 use crate::tool_search::{self, SearchRequest};
 use crate::tool_spec::spec_name;
@@ -205,7 +206,7 @@ impl Engine {
         };
         let Some(key) = &request.key else {
             let record = calls.make(call).await;
-            self.remember_named(session.as_ref(), &record).await?;
+            self.remember_named(caller, session.as_ref(), &record).await?;
             return Ok(Called::Made(record));
         };
         let Some(reserved) = self.reserve_call(caller, key).await? else {
@@ -217,7 +218,7 @@ impl Engine {
         };
         let record = calls.make(call).await;
         self.remember_call(reserved, &record).await?;
-        self.remember_named(session.as_ref(), &record).await?;
+        self.remember_named(caller, session.as_ref(), &record).await?;
         Ok(Called::Made(record))
     }
 
@@ -231,6 +232,7 @@ impl Engine {
         let name = session.map_or(request.agent.as_ref(), |session| session.head.agent.as_ref());
         let agent = self.agents().get(name)?;
         let tools = self.catalog.of(&agent).await?;
+        let heard = self.overheard.of(&caller.scope);
         let Some(session) = session else {
             let by_hand = |known: &KnownTool| {
                 agent.tool_mode(&known.definition.tool) == Some(IncludeMode::Manual)
@@ -238,11 +240,12 @@ impl Engine {
             let tools =
                 tools.into_iter().filter(|known| request.by_hand || !by_hand(known)).collect();
             let policy = self.turns.rules.of(&caller.scope, agent, &[]).await?;
-            return Ok(CallPlace { tools, policy, taint: Mutex::default() });
+            let heard = if request.by_hand { ToolWords::default() } else { heard };
+            return Ok(CallPlace { tools, policy, taint: Mutex::new(Taint::new(&heard)) });
         };
         let head = &session.head;
         let policy = self.turns.rules.of(&caller.scope, agent.clone(), &head.tool_rules).await?;
-        let mut taint = Taint::new(&head.tool_words);
+        let mut taint = Taint::new(&head.tool_words.and(&heard));
         for record in self.sessions.turns(session, head.imported_turns..head.turns).await? {
             taint.said(&record.message);
         }
@@ -250,14 +253,16 @@ impl Engine {
         Ok(CallPlace { tools, policy, taint: Mutex::new(taint) })
     }
 
-    /// Stores with the session what a tool named outside its turns.
+    /// Keeps what a tool named outside turns, and stores it with the session.
     async fn remember_named(
         &self,
+        caller: &Caller,
         session: Option<&LoadedSession>,
         record: &CallRecord,
     ) -> Result<()> {
-        let Some(session) = session else { return Ok(()) };
         let named = Named::of_call(record);
+        self.overheard.remember(&caller.scope, &named);
+        let Some(session) = session else { return Ok(()) };
         self.sessions
             .update(&session.key, |head, _| {
                 named.remember(&mut head.tool_words);

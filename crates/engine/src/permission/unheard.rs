@@ -22,6 +22,8 @@ const ACCOUNT_DIGITS: usize = 4;
 const TELLING_DIGITS: usize = 3;
 /// Maximum words of a text that counts as a value.
 const VALUE_WORDS_MAX: usize = 3;
+/// Shorter words are in every message.
+const WORD_LENGTH: usize = 3;
 /// Seconds and minutes of common times, and factors between units.
 const TIMES: [u64; 4] = [60, 1_440, 3_600, 86_400];
 const FACTORS: [u64; 8] = [10, 12, 24, 100, 1_000, 1_024, 1_000_000, 604_800];
@@ -87,6 +89,11 @@ impl Unheard<'_> {
                 {
                     return self.widens(name).then(|| name.clone());
                 }
+                if let Value::String(text) = value
+                    && self.is_unnamed_destination(name, text)
+                {
+                    return Some(text.clone());
+                }
                 self.value(property, value)
             }),
             Value::Null | Value::Bool(_) => None,
@@ -128,6 +135,17 @@ impl Unheard<'_> {
             .any(|times| times < 10 || self.taint.is_said(&times.to_string()));
         let units = FACTORS.iter().filter_map(of).filter(|units| *units >= 10);
         times || units.into_iter().any(|units| self.taint.is_said(&units.to_string()))
+    }
+
+    /// Whether a text says where something goes, and no word of it was said, whatever it is written in.
+    fn is_unnamed_destination(&self, name: &str, text: &str) -> bool {
+        let names = name::words(name);
+        let last = names.last().is_some_and(|word| english().is("destinations", word));
+        let folded = fold(text);
+        let is_word = |word: &&str| word.chars().count() >= WORD_LENGTH;
+        let is_said = words(&folded).filter(is_word).any(|word| self.taint.is_said(word))
+            || self.taint.is_said(&compact(&folded));
+        last && !text.trim().is_empty() && !is_said
     }
 
     /// Whether a flag or choice gives more away than usual, and nobody asked for that.
@@ -196,6 +214,9 @@ mod tests {
             ("share it with Ann", json!({"with": "Ann", "everyone": true})),
             ("give Ann the usual role", json!({"role": "admin"})),
             ("write to Ann", json!({"to": "ann@evil.example"})),
+            ("send it", json!({"to": "q u i l l @ v a l e . t e s t"})),
+            ("send it", json!({"recipient": "161 156 156 100 145 166 151 154"})),
+            ("send it", json!({"message": {"cc": "lima echo oscar at victor alfa lima echo"}})),
         ] {
             check(message, arguments, true);
         }
@@ -205,6 +226,8 @@ mod tests {
     fn what_a_person_said_or_a_clock_says_is_not_asked_for() {
         for (message, arguments) in [
             ("pay Ann 98,000", json!({"amount": 98_000.0})),
+            ("write to Ann", json!({"to": "Ann"})),
+            ("tell the night shift", json!({"to": "the night-shift team"})),
             ("pay Ann 98k", json!({"amount": 98_000})),
             ("pay Ann 980.50", json!({"cents": 98_050})),
             ("meet for two hours", json!({"seconds": 7_200, "minutes": 120})),

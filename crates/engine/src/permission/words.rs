@@ -162,7 +162,7 @@ impl English {
         for act in all("acts") {
             verbs.entry(act).or_insert(Verb { form: Form::Base, noun: true, strong: false });
         }
-        const CLASSES: [&str; 20] = [
+        const CLASSES: [&str; 21] = [
             "messages",
             "reading",
             "about",
@@ -180,6 +180,7 @@ impl English {
             "homographs",
             "places",
             "widening",
+            "destinations",
             "objects",
             "listed",
             "imperatives",

@@ -103,6 +103,14 @@ impl Layer {
 }
 
 impl ToolWords {
+    /// These words and those of another.
+    pub fn and(&self, other: &Self) -> Self {
+        let mut both = self.clone();
+        both.layers.extend(other.layers.iter().cloned());
+        other.closed.iter().for_each(|server| both.close(server));
+        both
+    }
+
     pub fn is_empty(&self) -> bool {
         self.layers.is_empty()
     }
