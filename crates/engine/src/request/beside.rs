@@ -346,8 +346,10 @@ fn fact_piece(hit: &FactHit) -> Piece {
         FactKind::Instruction | FactKind::Profile => "known of the user",
         FactKind::Preference | FactKind::Fact => "known of the user, and fits the message",
     };
-    let source = Source::Fact { id: id.clone(), at: *changed_at };
-    Piece::new(source, why, Position::Aside, Rank::Recalled, Fact::line(text)).scored(hit.score)
+    let quoted = hit.fact.is_quoted();
+    let source = Source::Fact { id: id.clone(), at: *changed_at, quoted };
+    let line = Fact::line(text, quoted);
+    Piece::new(source, why, Position::Aside, Rank::Recalled, line).scored(hit.score)
 }
 
 /// A recalled part of a turn.

@@ -178,7 +178,7 @@ pub fn assemble(mut material: Material<'_>) -> Result<AssembledRequest> {
         pieces,
         left_out: selected.left_out,
         window: &window,
-        spent: Spent::of(&material, &sent, spent),
+        spent: Spent::of(&material, &window, &sent, spent),
     };
     let (receipt, contents) = report.receipt(&material, &request)?;
     Ok(AssembledRequest {

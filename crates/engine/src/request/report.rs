@@ -33,6 +33,7 @@ impl Spent {
     /// The cost of sending `sent`.
     pub(super) fn of(
         material: &Material<'_>,
+        window: &Window,
         sent: &[Arc<SentPiece>],
         budget: BudgetReport,
     ) -> Self {
@@ -41,7 +42,8 @@ impl Spent {
         let same = before.iter().zip(sent).take_while(|(before, now)| {
             before.piece.hash == now.piece.hash && before.piece.place_alike(&now.piece)
         });
-        let stable_tokens = same.map(|(_, now)| crate::budget::cost(&now.piece)).sum();
+        let same = same.map(|(_, now)| now).filter(|now| window.counts(now));
+        let stable_tokens = same.map(|now| crate::budget::cost(&now.piece)).sum();
         let history = sent.iter().filter(|sent| sent.piece.history_turn().is_some());
         let history_tokens = history.map(|sent| crate::budget::cost(&sent.piece)).sum();
         Self { budget, history_tokens, stable_tokens, replay: replay(material) }

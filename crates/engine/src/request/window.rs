@@ -89,7 +89,12 @@ impl Window {
         let before = before(material, &turns);
         let room = budget.total_tokens.saturating_sub(fixed);
         let all: u32 = turns.iter().map(HistoryTurn::tokens).sum();
-        let high = budget.share(limits.compact_at).saturating_sub(fixed);
+        // After a compaction there must be room to grow, or the next turn would compact again.
+        let mark = match &material.prefix {
+            Some(_) => (limits.compact_at + limits.compact_to) / 2.0,
+            None => limits.compact_at,
+        };
+        let high = budget.share(mark).saturating_sub(fixed);
         let fits_whole = material.is_whole
             && all + beside.tokens <= high.min(room)
             && all <= budget.history_tokens
@@ -164,6 +169,16 @@ impl Window {
         window
     }
 
+    /// Whether the client sends the history itself.
+    fn is_resent(&self) -> bool {
+        self.from == u64::MAX
+    }
+
+    /// Whether a piece counts as sent by us: of what a client resends, only what was added to it.
+    pub(super) fn counts(&self, sent: &SentPiece) -> bool {
+        !self.is_resent() || sent.piece.place == Position::Aside
+    }
+
     /// The whole request: frame, window, what fits next to the message, the message.
     pub(super) fn fit(
         &self,
@@ -173,9 +188,8 @@ impl Window {
         beside: Beside,
     ) -> Fitted {
         let frame = self.frame.clone().unwrap_or_else(|| frame.into_iter().map(new).collect());
-        let resends = self.from == u64::MAX;
-        let counted = |sent: &&Arc<SentPiece>| !resends || sent.piece.place == Position::Aside;
-        let before = frame.iter().chain(&self.stream).filter(counted);
+        let resends = self.is_resent();
+        let before = frame.iter().chain(&self.stream).filter(|sent| self.counts(sent));
         let before: u32 = before.map(|sent| cost(&sent.piece)).sum();
         // A client's own request may exceed the budget; that is between it and its model.
         let fixed = if resends { before } else { before + cost(&message) };

@@ -81,6 +81,30 @@ async fn each_request_begins_with_the_one_before_until_a_compaction() {
 }
 
 #[tokio::test]
+async fn a_compaction_leaves_room_for_the_next_turns() {
+    let bench = bench().start().await;
+    open(&bench).await;
+    let mut last_compaction = 0;
+    for number in 1..=60 {
+        // Every third message brings something in, which a compaction drops first.
+        let message = match number % 3 {
+            0 => format!("What did Anna say about house {}?", number / 3),
+            _ => format!("Anna says that house {number} has {number} rooms."),
+        };
+        let (_, receipt) = exchange(&bench, &message, "Good to know.", Some(1_200)).await;
+        let reason = receipt.broken_by.unwrap_or_default();
+        if reason.contains("high mark") {
+            // A question may use the whole budget; the message after it starts anew.
+            let after_question = number % 3 == 1 && last_compaction + 1 == number;
+            let is_spaced = number > last_compaction + 2 || after_question;
+            assert!(is_spaced, "turns {last_compaction} and {number}");
+            last_compaction = number;
+        }
+    }
+    assert!(last_compaction > 0);
+}
+
+#[tokio::test]
 async fn every_request_is_rebuilt_to_the_byte_across_compactions_and_after_a_restart() {
     let bench = bench().start().await;
     open(&bench).await;
