@@ -102,7 +102,8 @@ impl Scene<'_> {
     /// No tool can look up such a thing.
     pub(super) fn cannot_look(&self, text: &str, kinds: &[Kind]) -> Said {
         let mut said = self.lost();
-        said.text = self.say(Say::CannotLook, &[("kinds", &self.one_of(kinds)), ("text", text)]);
+        // What was said earlier may answer it.
+        said.hint = self.say(Say::CannotLook, &[("kinds", &self.one_of(kinds)), ("text", text)]);
         said
     }
 
