@@ -95,6 +95,9 @@ pub enum Source {
         id: String,
         /// The version shown: when its text last changed.
         at: Timestamp,
+        /// Whether it is quoted, because a model or an import wrote it: it is no wish of the user.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        quoted: bool,
     },
     /// An earlier tool result that the message refers to.
     EarlierResult {

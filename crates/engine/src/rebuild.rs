@@ -98,7 +98,9 @@ pub async fn pieces(
             };
             let text = match &piece.source {
                 _ if piece.erased => None,
-                Source::Fact { id, at, .. } => fact_text(sessions, session, id, *at).await?,
+                Source::Fact { id, at, quoted } => {
+                    fact_text(sessions, session, (id, *at), *quoted).await?
+                }
                 _ => holder.and_then(|holder| text_of(piece, holder, receipt.layout)),
             };
             let text = text.ok_or_else(|| not_kept(session, record))?;
@@ -199,8 +201,8 @@ pub async fn piece_text(
     piece: &ReceiptPiece,
 ) -> Result<Option<String>> {
     let layout = record.receipt.as_ref().map_or(layout::CURRENT, |receipt| receipt.layout);
-    if let Source::Fact { id, at, .. } = &piece.source {
-        return fact_text(sessions, session, id, *at).await;
+    if let Source::Fact { id, at, quoted } = &piece.source {
+        return fact_text(sessions, session, (id, *at), *quoted).await;
     }
     let Some(turn) = turn_of(piece, record.turn) else {
         let named = memory::elsewhere([&piece.source].into_iter());
@@ -218,12 +220,12 @@ pub async fn piece_text(
 async fn fact_text(
     sessions: &Sessions,
     session: &LoadedSession,
-    id: &str,
-    at: jiff::Timestamp,
+    version: (&str, jiff::Timestamp),
+    quoted: bool,
 ) -> Result<Option<String>> {
     let scope = &session.key.scope;
-    let text = fact::text_at(sessions.store().as_ref(), scope, (id, at)).await?;
-    Ok(text.map(|text| Fact::line(&text)))
+    let text = fact::text_at(sessions.store().as_ref(), scope, version).await?;
+    Ok(text.map(|text| Fact::line(&text, quoted)))
 }
 
 /// The turn whose record has the text.

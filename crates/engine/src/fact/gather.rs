@@ -40,7 +40,9 @@ pub struct Statement {
 pub fn stated(message: &str) -> Vec<Statement> {
     let languages = lexicon::languages_of(message);
     let sentences = own_sentences(&languages, before_quote(&languages, message));
-    let is_task = languages.iter().any(|language| language.never_message.is_match(message));
+    let is_task = languages.iter().any(|language| {
+        language.never_message.is_match(message) || language.unsaved.is_match(message)
+    });
     let mut statements: Vec<Statement> = Vec::new();
     for (at, sentence) in sentences.iter().enumerate() {
         let found = languages.iter().map(|language| {
@@ -56,6 +58,11 @@ pub fn stated(message: &str) -> Vec<Statement> {
     }
     statements.truncate(STATEMENTS_MAX);
     statements
+}
+
+/// Whether the user asked not to remember the message.
+pub(crate) fn is_unsaved(message: &str) -> bool {
+    lexicon::languages_of(message).iter().any(|language| language.unsaved.is_match(message))
 }
 
 /// A statement with the value that `message` gives instead of its own: "no wait, 89", "actually it's 89".

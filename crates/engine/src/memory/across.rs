@@ -19,6 +19,7 @@ use super::stored::{MadeOf, StoredIndex};
 use super::{Memory, Reading, RecallBounds, Recalled, SCORE_MIN, part_of};
 use crate::agent::MemoryScope;
 use crate::error::Result;
+use crate::fact::gather;
 use crate::hash::ContentHash;
 use crate::history;
 use crate::id::{AgentName, SessionId};
@@ -406,7 +407,7 @@ pub async fn standing(
             continue;
         }
         for record in sessions.turns_at(&loaded, turns).await? {
-            if loaded.head.shows(&record) {
+            if loaded.head.shows(&record) && !gather::is_unsaved(&record.message) {
                 standing.insert((id.clone(), record.turn), record);
             }
         }

@@ -77,6 +77,37 @@ async fn another_session_of_the_same_user_is_remembered_with_its_source() {
 }
 
 #[tokio::test]
+async fn what_is_not_to_be_remembered_stays_in_its_session() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    for (number, lead) in
+        ["Don't remember this: ", "Off the record: ", "Bitte nicht merken: "].iter().enumerate()
+    {
+        let spring = open(&bench, caller, &format!("spring-{number}"), Settings::default()).await;
+        say(&bench, caller, &spring, &format!("{lead}{SAID}")).await;
+        assert!(knows(&ask(&bench, caller, &spring).await), "{lead}: its own session");
+    }
+    let summer = open(&bench, caller, "summer", Settings::default()).await;
+    assert!(!knows(&ask(&bench, caller, &summer).await));
+}
+
+#[tokio::test]
+async fn a_session_that_asked_first_is_found_from_another() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let spring = open(&bench, caller, "spring", Settings::default()).await;
+    let summer = open(&bench, caller, "summer", Settings::default()).await;
+    for message in [SAID, "It rains."] {
+        say(&bench, caller, &spring, message).await;
+        ask(&bench, caller, &spring).await;
+    }
+    assert!(knows(&ask(&bench, caller, &summer).await));
+    say(&bench, caller, &summer, "The tram was late.").await;
+    ask(&bench, caller, &summer).await;
+    assert!(knows(&ask(&bench, caller, &summer).await));
+}
+
+#[tokio::test]
 async fn nobody_is_told_what_another_user_said() {
     let bench = bench().start().await;
     let spring = open(&bench, &bench.caller, "spring", Settings::default()).await;

@@ -106,9 +106,9 @@ async fn only_turns_after_what_was_stored_are_embedded() {
     for turns in [2, 0] {
         let (second, embedder) = next(&first, "words").await;
         let summer = open(&second, &format!("summer-{turns}")).await;
-        // Message and reply of each, for the session's own index and for the user's; and the question.
-        assert_eq!(asked(&second, &embedder, &spring).await.1, 4 * turns + 1);
-        assert_eq!(asked(&second, &embedder, &summer).await.1, 1);
+        // Message and reply of each, for the session's own index, then for the user's; and the question.
+        assert_eq!(asked(&second, &embedder, &spring).await.1, 2 * turns + 1);
+        assert_eq!(asked(&second, &embedder, &summer).await.1, 2 * turns + 1);
         first.clock.advance(REST);
         work(&first, &spring).await;
     }
@@ -117,7 +117,7 @@ async fn only_turns_after_what_was_stored_are_embedded() {
 #[tokio::test]
 async fn an_index_of_another_embedder_or_a_damaged_one_is_made_anew() {
     let (first, spring) = stored().await;
-    let all = 4 * TURNS as usize + 1;
+    let all = 2 * TURNS as usize + 1;
     let (second, embedder) = next(&first, "other words").await;
     assert_eq!(asked(&second, &embedder, &spring).await.1, all);
     work(&second, &spring).await;

@@ -113,7 +113,7 @@ async fn every_source_of_a_piece_is_documented() {
         Source::Entity { entity: name.clone(), name: name.clone() },
         Source::Recalled { turn, part, on: Some(on) },
         Source::Elsewhere { session, turn, part, on },
-        Source::Fact { id: name.clone(), at: jiff::Timestamp::UNIX_EPOCH },
+        Source::Fact { id: name.clone(), at: jiff::Timestamp::UNIX_EPOCH, quoted: true },
         Source::EarlierResult { turn, on: Some(on) },
         Source::Day { on, of: DayOf::Message },
         Source::History { turn, part },

@@ -76,6 +76,8 @@ pub(super) struct Language {
     pub correction: Pattern,
     /// A message that is a task about a text or a fictional world.
     pub never_message: Pattern,
+    /// A message that is not to be remembered.
+    pub unsaved: Pattern,
     /// Words that introduce somebody's text, which continues to the end of the message.
     pub quoting: Pattern,
     /// A sentence that states nothing, though it can be an instruction: "if I ask …".
@@ -132,6 +134,8 @@ pub(super) struct Language {
     pub forget_that: Pattern,
     /// A whole message that asks to forget the group `what`.
     pub forget: Vec<Pattern>,
+    /// The question about the same `{what}`.
+    pub forget_asks: String,
 }
 
 impl Language {
@@ -144,6 +148,7 @@ impl Language {
             &self.tail,
             &self.correction,
             &self.never_message,
+            &self.unsaved,
             &self.quoting,
             &self.never_condition,
             &self.never_sentence,
@@ -244,6 +249,8 @@ struct QuestionEntry {
 struct Forget {
     that: Vec<String>,
     what: Vec<String>,
+    /// The question about `{what}`.
+    asks: String,
 }
 
 #[derive(Deserialize)]
@@ -282,6 +289,7 @@ struct Clause {
 #[serde(deny_unknown_fields)]
 struct Never {
     message: Vec<String>,
+    unsaved: Vec<String>,
     #[serde(default)]
     quoting: Vec<String>,
     condition: Vec<String>,
@@ -375,6 +383,7 @@ fn read(file: &str) -> Result<Language, toml::de::Error> {
         tail: pattern(words, &tail),
         correction: pattern(words, &format!("^(?:{})$", any_of(file.clause.correction.as_slice()))),
         never_message: any(&file.never.message),
+        unsaved: any(&file.never.unsaved),
         quoting: pattern(words, &any_of(&file.never.quoting)),
         never_condition: any(&file.never.condition),
         never_sentence: any(&file.never.sentence),
@@ -411,6 +420,7 @@ fn read(file: &str) -> Result<Language, toml::de::Error> {
         english: file.key.english,
         told_of: told_of.collect(),
         questions: questions.collect(),
+        forget_asks: file.forget.asks.clone(),
         forget_that: pattern(words, &format!("^(?:{})$", any_of(&file.forget.that))),
         forget: forget.collect(),
         forms,

@@ -42,11 +42,6 @@ static ABBREVIATION: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)(?:\b(?:dr|mr|mrs|ms|prof|st|no|nr|vs|e\.g|i\.e|z\.b|d\.h|u\.a|ca|approx|inc|ltd|str)|\b[a-z])\.$")
         .expect("the pattern is valid")
 });
-/// A day in languages that write "12. Oktober".
-static ORDINAL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\s(?:jan|feb|märz|apr|mai\b|juni?|juli?|aug|sep|okt|nov|dez|klasse\b|stock\b|etage\b|semester\b)")
-        .expect("the pattern is valid")
-});
 
 pub(super) struct Sentence<'m> {
     pub text: &'m str,
@@ -97,10 +92,7 @@ fn split(line: &str) -> Vec<Sentence<'_>> {
             .chars()
             .next()
             .is_none_or(|next| next.is_whitespace() || "\")”»".contains(next));
-        let goes_on = character == '.'
-            && (ABBREVIATION.is_match(&line[start..end])
-                || line[..at].ends_with(|it: char| it.is_ascii_digit())
-                    && ORDINAL.is_match(&line[end..]));
+        let goes_on = character == '.' && ABBREVIATION.is_match(&line[start..end]);
         if ends_here && !goes_on {
             sentences.push(&line[start..end]);
             start = end;

@@ -135,6 +135,7 @@ pub(crate) fn unwanted(message: &str) -> Option<Unwanted> {
         let groups = language.forget.iter().find_map(|form| form.captures(text))?;
         let what = groups.name("what")?.as_str().to_owned();
         let mut subjects = questions(language, &what);
+        subjects.extend(questions(language, &language.forget_asks.replace("{what}", &what)));
         subjects.push(Question {
             subject: subject::normalised(language, &what),
             near: false,
@@ -225,5 +226,8 @@ mod tests {
         for (message, expected) in told {
             assert_eq!(what(message), expected, "{message:?}");
         }
+        let asked = unwanted("Forget what I told you about my name");
+        let Some(Unwanted::About { subjects, .. }) = asked else { panic!("{asked:?}") };
+        assert!(subjects.iter().any(|subject| subject.subject == "user name"), "{subjects:?}");
     }
 }
