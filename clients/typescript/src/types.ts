@@ -33,6 +33,7 @@ export interface Conversation {
 export interface Conversations {
   conversations: Conversation[];
   next_cursor?: string | null;
+  damaged?: string[];
 }
 
 /** How a model failed. */

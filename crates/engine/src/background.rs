@@ -29,6 +29,7 @@ use crate::pack::PackSet;
 use crate::resolve::{self, Resolver};
 use crate::session::head::Summary;
 use crate::session::sessions::Step;
+use crate::session::unreadable::if_readable;
 use crate::session::{LoadedSession, Sessions};
 use crate::store::{Change, Expected, Found, Key, Kind, ListedThread, StoreError};
 use crate::turn::{Pipeline, session_tools};
@@ -209,7 +210,7 @@ impl Background {
         if listed.changed_at + CHANGED_LATELY < self.clock.now() {
             return Ok(false);
         }
-        let loaded = self.sessions.find(key).await?;
+        let loaded = if_readable(self.sessions.find(key).await)?;
         Ok(loaded.is_some_and(|loaded| {
             let head = &loaded.head;
             head.pending.is_some() || !head.unsettled.is_empty() || self.is_due(&loaded)

@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::error::Result;
 use crate::id::SessionId;
 use crate::index::{Document, Index, Part, Position};
+use crate::session::unreadable::if_readable;
 use crate::session::{LoadedSession, Sessions};
 use crate::store::{Key, Kind, ListedThread, Page, PageMark, Scope};
 use crate::worklist::Worklist;
@@ -91,7 +92,7 @@ impl Indexer {
                     known_until = None;
                 }
                 if brought < CATCH_UP_MAX {
-                    if let Some(loaded) = self.sessions.find(&listed.key).await? {
+                    if let Some(loaded) = if_readable(self.sessions.find(&listed.key).await)? {
                         self.bring_up(&loaded).await?;
                     }
                     brought += 1;

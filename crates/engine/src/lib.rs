@@ -49,6 +49,7 @@ pub mod item;
 pub mod labels;
 pub mod layout;
 pub mod lexicon;
+pub mod life;
 pub mod limits;
 pub mod memory;
 pub mod mode;

@@ -114,7 +114,7 @@ pub async fn erase(
     created_at: Timestamp,
 ) -> Result<Erased> {
     let key = place(id)?;
-    tombstone::write(store, clock, &key, created_at, None).await?;
+    tombstone::write(store, clock, &key, created_at).await?;
     Ok(store.erase(&key).await?)
 }
 

@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::id::ThreadId;
+use crate::life::stored_life;
 use crate::store::{Change, Expected, Found, Key, Kind, Store, StoreError};
 
 /// Maximum incarnations recorded per key; the oldest are dropped.
@@ -42,6 +43,8 @@ impl Tombstone {
         let mut unknown_at = before.as_ref().and_then(Self::unknown_at);
         let mut lives = before.map(|before| before.lives).unwrap_or_default();
         match life {
+            // Erased again because the first attempt was interrupted.
+            Some(life) if lives.contains(&life) => {}
             Some(life) => lives.push(life),
             None => unknown_at = Some(at),
         }
@@ -57,15 +60,16 @@ pub fn tombstone_of(key: &Key) -> ContentHash {
 }
 
 /// Writes the tombstone of `key` before the erasure: if the process dies in between, erasing again is harmless.
-/// Its time is at least `last_activity`, which a server with a fast clock may have written.
+/// It names the life of the thread; for a thread without one, its time counts, which is at least `last_activity`,
+/// because a server with a fast clock may have written that.
 pub(crate) async fn write(
     store: &dyn Store,
     clock: &dyn Clock,
     key: &Key,
     last_activity: Timestamp,
-    life: Option<Uuid>,
 ) -> Result<ContentHash> {
     let hash = tombstone_of(key);
+    let life = stored_life(store, key).await?;
     let at =
         Key { scope: system_scope(), kind: Kind::Tombstone, id: ThreadId::new(hash.as_str())? };
     for _ in 0..ATTEMPTS_MAX {

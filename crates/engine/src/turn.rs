@@ -254,7 +254,8 @@ impl Pipeline {
         Ok(self.prepared.keep(&turn.session, assembled))
     }
 
-    /// Decides a waiting call and resumes the turn once all are decided. The assembled request does not change.
+    /// Decides a waiting call and resumes the turn once all are decided. The assembled request
+    /// does not change, unless something that it showed was erased.
     pub async fn decide(
         &self,
         caller: &Caller,
@@ -271,7 +272,7 @@ impl Pipeline {
         let turn = self.load(session, start).await?;
         let span = turn.span.clone();
         let answering = async {
-            let assembled = self.restore_request(&turn, &pending).await?;
+            let assembled = Box::pin(self.resumed_request(&turn, &pending)).await?;
             let before = Answer {
                 text: pending.said.clone(),
                 calls: pending.calls.clone(),

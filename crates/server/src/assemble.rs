@@ -8,6 +8,7 @@ use std::time::Duration;
 use throughline_engine::agent::{Agent, AgentServer};
 use throughline_engine::embed::Embedder;
 use throughline_engine::engine::{Engine, EngineSettings, Parts};
+use throughline_engine::failure::{UpstreamError, UpstreamFault};
 use throughline_engine::lexicon;
 use throughline_engine::models::ModelBook;
 use throughline_engine::pack::PackSet;
@@ -270,10 +271,21 @@ async fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
                 key,
                 timeout: Duration::from_secs(settings.seconds_max),
             };
-            let connected = OpenAiEmbedder::connect(settings).await.map_err(|error| {
+            let failure = |error: UpstreamError| {
                 Failure::new(error.to_string(), "see [embedder] in the configuration")
-            })?;
-            Arc::new(connected)
+            };
+            let embedder = OpenAiEmbedder::new(settings).map_err(failure)?;
+            match embedder.probe().await {
+                Ok(()) => {}
+                // It answers, but it is no embedder.
+                Err(error) if error.fault == UpstreamFault::Malformed => {
+                    return Err(failure(error));
+                }
+                Err(error) => {
+                    tracing::error!(%error, "the embedder does not work; until it does, search and recall go by words alone")
+                }
+            }
+            Arc::new(embedder)
         }
     };
     Ok(Arc::new(Cached::new(inner, config.cache.vectors_bytes)))

@@ -17,6 +17,7 @@
 mod compress;
 pub mod conformance;
 pub mod copy;
+mod damage;
 pub mod disk;
 pub mod files;
 pub mod index;

@@ -1965,6 +1965,8 @@ export interface components {
             conversations: components["schemas"]["Conversation"][];
             /** @description Cursor of the next page; null on the last page. */
             next_cursor?: string | null;
+            /** @description Ids of sessions that are damaged and cannot be read; `throughline repair` helps. */
+            damaged?: string[];
         };
         /** @description A misunderstood entity, and the intended one. */
         CorrectionBody: {

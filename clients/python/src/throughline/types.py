@@ -49,6 +49,7 @@ class Conversations(TypedDict):
 
     conversations: list[Conversation]
     next_cursor: NotRequired[str | None]
+    damaged: NotRequired[list[str]]
 
 
 FailureCause = Literal[

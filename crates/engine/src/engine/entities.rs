@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::id::SessionId;
 use crate::session::LoadedSession;
 use crate::session::sessions::Step;
+use crate::session::unreadable::if_readable;
 use crate::store::{Page, PageMark};
 
 use super::Engine;
@@ -114,7 +115,8 @@ impl Engine {
             after = Some(PageMark { changed_at: last.changed_at, id: last.key.id.clone() });
             looked_at += listed.len();
             for listed in &listed {
-                let Some(loaded) = self.sessions.find(&listed.key).await? else { continue };
+                let found = if_readable(self.sessions.find(&listed.key).await)?;
+                let Some(loaded) = found else { continue };
                 about.extend(self.about_it(&loaded, &kind, name).await?);
             }
         }

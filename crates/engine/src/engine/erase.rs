@@ -47,17 +47,15 @@ impl Engine {
     pub async fn erase(&self, caller: &Caller, id: &SessionId) -> Result<ErasureReceipt> {
         authorize(caller, Action::Write)?;
         let key = caller.session_key(id);
-        let (last_activity, life, shares) = match self.sessions.find(&key).await {
-            Ok(Some(loaded)) => {
-                (loaded.head.last_activity, loaded.head.life, loaded.head.shares.clone())
-            }
+        let (last_activity, shares) = match self.sessions.find(&key).await {
+            Ok(Some(loaded)) => (loaded.head.last_activity, loaded.head.shares.clone()),
             Ok(None) => return self.erase_copies(id, &key).await,
             // Unreadable data can be erased too.
-            Err(error) if damage(&error).is_some() => (self.now(), None, Vec::new()),
+            Err(error) if damage(&error).is_some() => (self.now(), Vec::new()),
             Err(error) => return Err(error),
         };
         let (store, clock) = (self.store().as_ref(), self.clock.as_ref());
-        let tombstone = tombstone::write(store, clock, &key, last_activity, life).await?;
+        let tombstone = tombstone::write(store, clock, &key, last_activity).await?;
         self.forget_derived(&key);
         self.turns.resolver.look_ups.forget(&key.scope).await;
         let facts = self.facts.forget_of(caller, id, None).await?.facts;

@@ -4,7 +4,9 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 
 use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
+use crate::id::SessionId;
 use crate::session::LoadedSession;
+use crate::session::unreadable::damage;
 use crate::store::{Page, PageMark};
 
 use super::Engine;
@@ -28,6 +30,8 @@ pub struct SessionQuery {
 #[derive(Debug)]
 pub struct SessionList {
     pub sessions: Vec<LoadedSession>,
+    /// Sessions that cannot be read.
+    pub damaged: Vec<SessionId>,
     /// The cursor of the next page.
     pub next: Option<PageMark>,
 }
@@ -44,6 +48,7 @@ impl Engine {
         }
         let now = self.now();
         let mut sessions: Vec<LoadedSession> = Vec::new();
+        let mut damaged = Vec::new();
         let mut after = query.after;
         loop {
             let page = Page { limit: query.limit, after: after.clone() };
@@ -53,26 +58,38 @@ impl Engine {
                 .iter()
                 .map(|l| PageMark { changed_at: l.changed_at, id: l.key.id.clone() })
                 .collect();
-            let found: Vec<Option<LoadedSession>> = stream::iter(listed)
-                .map(|listed| async move { self.sessions.find(&listed.key).await })
+            let found: Vec<Result<Option<LoadedSession>, SessionId>> = stream::iter(listed)
+                .map(|listed| async move {
+                    match self.sessions.find(&listed.key).await {
+                        Err(error) if damage(&error).is_some() => Ok(Err(listed.key.id.into())),
+                        found => found.map(Ok),
+                    }
+                })
                 .buffered(READS_AT_ONCE)
                 .try_collect()
                 .await?;
             for (loaded, mark) in found.into_iter().zip(marks) {
                 after = Some(mark);
-                let Some(loaded) = loaded else { continue };
+                let loaded = match loaded {
+                    Ok(Some(loaded)) => loaded,
+                    Ok(None) => continue,
+                    Err(id) => {
+                        damaged.push(id);
+                        continue;
+                    }
+                };
                 let head = &loaded.head;
                 let inactive = head.deleted_at.is_some() || head.is_expired(now);
                 let tagged = query.tag.as_ref().is_none_or(|tag| head.tags.contains(tag));
                 if tagged && (query.with_inactive || !inactive) {
                     sessions.push(loaded);
                     if sessions.len() == query.limit {
-                        return Ok(SessionList { sessions, next: after });
+                        return Ok(SessionList { sessions, damaged, next: after });
                     }
                 }
             }
             if last_page {
-                return Ok(SessionList { sessions, next: None });
+                return Ok(SessionList { sessions, damaged, next: None });
             }
         }
     }

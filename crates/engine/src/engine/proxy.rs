@@ -15,6 +15,7 @@ use crate::catalog::KnownTool;
 use crate::creation::session_items;
 use crate::error::{Error, Result};
 use crate::events::Events;
+use crate::failure::{UpstreamError, UpstreamFault};
 use crate::id::{AgentName, SessionId};
 use crate::permission::{Named, Policy, Taint};
 use crate::piece::IncludeMode;
@@ -158,6 +159,28 @@ impl Engine {
         Ok(called)
     }
 
+    /// Why there is no such tool: its server does not answer, or does not offer it.
+    async fn no_tool(
+        &self,
+        session: Option<&LoadedSession>,
+        request: &ToolRequest,
+        known: Vec<String>,
+    ) -> Result<Error> {
+        let name = session.map_or(request.agent.as_ref(), |session| session.head.agent.as_ref());
+        let agent = self.agents().get(name)?;
+        let tool = &request.tool;
+        let (_, mut unavailable) = self.catalog.all().await?;
+        unavailable.retain(|(name, _)| agent.servers.iter().any(|own| own.server == *name));
+        let server = unavailable.into_iter().find(|(name, _)| *name == tool.server);
+        Ok(match server {
+            Some((name, reason)) => {
+                UpstreamError::new(format!("server {name}"), UpstreamFault::Unreachable, reason)
+                    .into()
+            }
+            None => Error::Missing { kind: "tool", name: tool.to_string(), known },
+        })
+    }
+
     /// Calls an upstream tool, at most once per key.
     pub async fn call_tool(
         &self,
@@ -179,7 +202,7 @@ impl Engine {
         let tool = &request.tool;
         let Some(known) = place.tools.iter().find(|known| known.definition.tool == *tool) else {
             let known = place.tools.iter().map(|k| k.definition.tool.to_string()).collect();
-            return Err(Error::Missing { kind: "tool", name: tool.to_string(), known });
+            return Err(self.no_tool(session.as_ref(), &request, known).await?);
         };
         let events = Events::nowhere();
         let calls = TurnCalls {

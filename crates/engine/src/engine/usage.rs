@@ -3,6 +3,7 @@
 use crate::access::{Action, Caller, authorize};
 use crate::error::Result;
 use crate::id::{AgentName, SessionId};
+use crate::session::unreadable::if_readable;
 use crate::session::usage::{self, ItemTotal, ItemUsage, Totals};
 use crate::store::{Page, PageMark};
 
@@ -49,7 +50,8 @@ impl Engine {
             after = Some(PageMark { changed_at: last.changed_at, id: last.key.id.clone() });
             seen += listed.len();
             for listed in &listed {
-                let Some(session) = self.sessions.find(&listed.key).await? else { continue };
+                let found = if_readable(self.sessions.find(&listed.key).await)?;
+                let Some(session) = found else { continue };
                 if session.head.agent.as_ref().unwrap_or(book.default_name()) == &agent.name {
                     sessions += 1;
                     totals.add(&session.head);

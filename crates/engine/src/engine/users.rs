@@ -147,7 +147,7 @@ impl Engine {
             return Ok(self.store().erase(key).await?);
         }
         let (store, clock) = (self.store().as_ref(), self.clock.as_ref());
-        tombstone::write(store, clock, key, *changed_at, None).await?;
+        tombstone::write(store, clock, key, *changed_at).await?;
         Ok(self.store().erase(key).await?)
     }
 

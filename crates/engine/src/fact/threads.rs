@@ -10,10 +10,13 @@ use std::sync::Arc;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::id::ThreadId;
+use crate::life::{encode_with_life, life_of};
+use crate::session::unreadable::if_readable;
 use crate::store::{
     Change, Erased, Expected, Found, Key, Kind, ListedThread, Scope, Store, StoreError, Version,
     list_all,
@@ -69,7 +72,8 @@ impl Threads {
         &self,
         keys: Vec<Key>,
     ) -> Result<Vec<(Version, T)>> {
-        let reading = stream::iter(keys).map(|key| async move { self.read(&key).await });
+        let reading =
+            stream::iter(keys).map(|key| async move { if_readable(self.read(&key).await) });
         let found: Vec<Option<(Version, T)>> =
             reading.buffer_unordered(AT_ONCE).try_collect().await?;
         Ok(found.into_iter().flatten().collect())
@@ -89,7 +93,8 @@ impl Threads {
         earlier: &[T],
     ) -> Result<()> {
         let append = earlier.iter().map(|earlier| encode(key, earlier)).collect::<Result<_>>()?;
-        self.commit(key, Expected::Absent, encode(key, value)?, append).await?;
+        let head = self.encode_head(key, value, None)?;
+        self.commit(key, Expected::Absent, head, append).await?;
         Ok(())
     }
 
@@ -102,13 +107,15 @@ impl Threads {
         mut next: impl FnMut(&T) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
         for _ in 0..ATTEMPTS_MAX {
-            let Some((version, before)) = self.read::<T>(key).await? else { return Ok(None) };
+            let Found::Head(head) = self.store.head(key, None).await? else { return Ok(None) };
+            let before: T = decode(key, &head.bytes)?;
             let Some(after) = next(&before)? else { return Ok(Some(before)) };
             let append = match earlier {
                 PreviousValue::Kept => vec![encode(key, &before)?],
                 PreviousValue::Dropped => Vec::new(),
             };
-            match self.commit(key, Expected::At(version), encode(key, &after)?, append).await {
+            let next_head = self.encode_head(key, &after, life_of(key, &head.bytes))?;
+            match self.commit(key, Expected::At(head.version), next_head, append).await {
                 Ok(_) => return Ok(Some(after)),
                 Err(StoreError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
@@ -117,11 +124,22 @@ impl Threads {
         Err(Error::UnderWay { key: key.id.to_string() })
     }
 
+    /// The head with its life; without one it begins a new life.
+    fn encode_head<T: Serialize>(
+        &self,
+        key: &Key,
+        value: &T,
+        life: Option<Uuid>,
+    ) -> Result<bytes::Bytes> {
+        let life = life.unwrap_or_else(|| self.clock.id());
+        encode_with_life(value, life).map_err(|error| unreadable(key, &error))
+    }
+
     /// Erases threads, leaving tombstones; returns what was removed.
     pub(super) async fn erase(&self, keys: &[Key]) -> Result<Erased> {
         let now = self.clock.now();
         let noting = stream::iter(keys.to_vec()).map(|key| async move {
-            tombstone::write(self.store.as_ref(), self.clock.as_ref(), &key, now, None).await
+            tombstone::write(self.store.as_ref(), self.clock.as_ref(), &key, now).await
         });
         noting.buffer_unordered(ERASED_AT_ONCE).try_collect::<Vec<_>>().await?;
         let erasing =

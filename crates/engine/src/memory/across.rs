@@ -27,6 +27,7 @@ use crate::piece::Source;
 use crate::search::{Hit, TURNS_EACH, TurnIndex, TurnUnit};
 use crate::session::head::SessionHead;
 use crate::session::record::TurnRecord;
+use crate::session::unreadable::if_readable;
 use crate::session::{LoadedSession, Sessions};
 use crate::store::{Key, Kind, ListedThread, Page, PageMark, Scope, Version};
 
@@ -330,7 +331,7 @@ impl Memory {
         // The head is read only if the stored index is not of its version.
         let (current, loaded) = match as_stored {
             Some(current) => (current, None),
-            None => match sessions.find(&row.key).await? {
+            None => match if_readable(sessions.find(&row.key).await)? {
                 Some(loaded) => (SessionOutline::of(&loaded), Some(loaded)),
                 None => return Ok(()),
             },

@@ -8,12 +8,15 @@
 use std::sync::Arc;
 
 use serde::Serialize;
+use uuid::Uuid;
 
 use crate::access::{Action, Caller, authorize};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::id::ThreadId;
+use crate::life::{encode_with_life, life_of};
 use crate::session::apply::RequestKey;
+use crate::session::unreadable::if_readable;
 use crate::store::{Change, Expected, Found, Key, Kind, Page, Store, StoreError, Version};
 use crate::tombstone;
 
@@ -38,6 +41,13 @@ pub enum PresetGone {
     Deactivated,
     /// The caller's own preset is erased.
     Erased,
+}
+
+/// Which thread a preset was read from.
+#[derive(Debug, Clone, Copy)]
+struct Incarnation {
+    version: Version,
+    life: Option<Uuid>,
 }
 
 pub struct Presets {
@@ -133,7 +143,7 @@ impl Presets {
             return Err(taken(&id));
         }
         self.check_room(caller).await?;
-        self.write(caller, &made, Expected::Absent).await?;
+        self.write(caller, &made, None).await?;
         Ok((made, review))
     }
 
@@ -145,12 +155,12 @@ impl Presets {
     ) -> Result<(Preset, Review)> {
         authorize(caller, Action::Write)?;
         for _ in 0..ATTEMPTS_MAX {
-            let (expected, base) = match self.stored(caller, id).await? {
-                Some((version, preset)) => (Expected::At(version), preset),
-                None => (Expected::Absent, self.get(caller, id).await?),
+            let (before, base) = match self.stored(caller, id).await? {
+                Some((before, preset)) => (Some(before), preset),
+                None => (None, self.get(caller, id).await?),
             };
             let preset = Preset { updated_at: self.clock.now(), ..draft.clone().over(base)? };
-            match self.write(caller, &preset, expected).await {
+            match self.write(caller, &preset, before).await {
                 Ok(()) => {
                     let review = review::review(&preset.system_prompt, &preset.personality);
                     return Ok((preset, review));
@@ -174,8 +184,7 @@ impl Presets {
             return Err(self.missing(caller, id).await?);
         }
         let key = preset_key(caller, id)?;
-        tombstone::write(self.store.as_ref(), self.clock.as_ref(), &key, self.clock.now(), None)
-            .await?;
+        tombstone::write(self.store.as_ref(), self.clock.as_ref(), &key, self.clock.now()).await?;
         self.store.erase(&key).await?;
         Ok(PresetGone::Erased)
     }
@@ -197,7 +206,7 @@ impl Presets {
         let page = Page { limit: PRESETS_MAX + built_in::all().len(), after: None };
         let mut own = Vec::new();
         for listed in self.store.list(&caller.scope, Kind::Preset, page).await? {
-            own.extend(self.read(&listed.key).await?.map(|(_, preset)| preset));
+            own.extend(if_readable(self.read(&listed.key).await)?.map(|(_, preset)| preset));
         }
         own.sort_by(|a: &Preset, b| a.name.cmp(&b.name).then_with(|| a.id.cmp(&b.id)));
         Ok(own)
@@ -218,26 +227,34 @@ impl Presets {
         Ok(all)
     }
 
-    async fn stored(&self, caller: &Caller, id: &str) -> Result<Option<(Version, Preset)>> {
+    async fn stored(&self, caller: &Caller, id: &str) -> Result<Option<(Incarnation, Preset)>> {
         self.read(&preset_key(caller, id)?).await
     }
 
-    async fn read(&self, key: &Key) -> Result<Option<(Version, Preset)>> {
+    async fn read(&self, key: &Key) -> Result<Option<(Incarnation, Preset)>> {
         let Found::Head(head) = self.store.head(key, None).await? else { return Ok(None) };
         let preset = serde_json::from_slice(&head.bytes).map_err(|error| Error::Unreadable {
             what: key.to_string(),
             reason: error.to_string(),
         })?;
-        Ok(Some((head.version, preset)))
+        let life = life_of(key, &head.bytes);
+        Ok(Some((Incarnation { version: head.version, life }, preset)))
     }
 
-    async fn write(&self, caller: &Caller, preset: &Preset, expected: Expected) -> Result<()> {
+    async fn write(
+        &self,
+        caller: &Caller,
+        preset: &Preset,
+        before: Option<Incarnation>,
+    ) -> Result<()> {
         let key = preset_key(caller, &preset.id)?;
-        let head = serde_json::to_vec(preset).map_err(|error| Error::Unreadable {
+        let life = before.and_then(|before| before.life).unwrap_or_else(|| self.clock.id());
+        let head = encode_with_life(preset, life).map_err(|error| Error::Unreadable {
             what: key.to_string(),
             reason: error.to_string(),
         })?;
         let change = Change::of_head(head, self.clock.now(), self.clock.id());
+        let expected = before.map_or(Expected::Absent, |before| Expected::At(before.version));
         self.store.commit(&key, expected, change).await?;
         Ok(())
     }

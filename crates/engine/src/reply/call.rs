@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::events::{Events, TurnEvent};
+use crate::failure::UpstreamFault;
 use crate::labels;
 use crate::limits::Limits;
 use crate::permission::{Effect, Permission, Policy, Taint, permission};
@@ -244,7 +245,13 @@ impl TurnCalls<'_> {
                 let most = self.runner.limits.tool_result_bytes_max;
                 record.output = Some(output.cut(most));
             }
-            Err(error) => record.error = Some(error.to_string()),
+            Err(error) => {
+                // It had been begun; nobody can say whether it was carried out.
+                let given_up =
+                    matches!(error.fault, UpstreamFault::Cancelled | UpstreamFault::TimedOut);
+                record.outcome_unknown = effect == Effect::Changes && given_up;
+                record.error = Some(error.to_string());
+            }
         }
         self.taint.lock().unwrap_or_else(PoisonError::into_inner).answer(&record);
         trace::tool_ended(&span, &record);

@@ -19,6 +19,7 @@ use crate::models::ModelChoice;
 use crate::rebuild;
 use crate::session::pending::AwaitedCall;
 use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnStatus};
+use crate::session::unsettled::OUTCOME_UNKNOWN;
 use crate::tokens;
 use crate::tool::ToolDefinition;
 use crate::tool_search;
@@ -138,8 +139,20 @@ async fn fall_back(
         return ReplyOutcome::Finished(failed(answer, &failure));
     }
     answer.status = if answer.text.is_empty() { TurnStatus::Failed } else { TurnStatus::Partial };
-    let code = if cancelled { "cancelled" } else { MODEL_FAILED };
-    answer.error = Some(TurnError::new(code, failure.public()).caused_by(failure.fault));
+    let unknown = answer.calls.iter().filter(|call| call.outcome_unknown);
+    let unknown: Vec<String> = unknown.map(|call| call.tool.to_string()).collect();
+    let error = match (cancelled, unknown.is_empty()) {
+        (true, false) => TurnError::new(
+            OUTCOME_UNKNOWN,
+            format!(
+                "outcome unknown: the turn was stopped during a call to {}",
+                unknown.join(", ")
+            ),
+        ),
+        (true, true) => TurnError::new("cancelled", failure.public()),
+        (false, _) => TurnError::new(MODEL_FAILED, failure.public()),
+    };
+    answer.error = Some(error.caused_by(failure.fault));
     ReplyOutcome::Finished(answer)
 }
 

@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::store::StoreError;
 
 use super::record::{TurnError, TurnRecord};
@@ -21,6 +21,15 @@ pub(crate) fn damage(error: &Error) -> Option<&str> {
             Some(reason)
         }
         _ => None,
+    }
+}
+
+/// `None` in place of damage, for work on many sessions that one damaged one must not stop. The store has recorded
+/// the damage.
+pub(crate) fn if_readable<T>(found: Result<Option<T>>) -> Result<Option<T>> {
+    match found {
+        Err(error) if damage(&error).is_some() => Ok(None),
+        found => found,
     }
 }
 

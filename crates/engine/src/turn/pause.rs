@@ -16,13 +16,13 @@ use crate::id::SessionId;
 use crate::notice::Understanding;
 use crate::rebuild;
 use crate::reply;
-use crate::request::AssembledRequest;
+use crate::request::{AssembledRequest, TurnInput};
 use crate::rule::{self, Decision, Rule};
 use crate::session::LoadedSession;
 use crate::session::apply::RequestKey;
 use crate::session::head::{SessionHead, TOOL_RULES_MAX};
 use crate::session::pending::PendingTurn;
-use crate::session::record::TurnRecord;
+use crate::session::record::{TurnKind, TurnRecord};
 use crate::session::sessions::Step;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -191,6 +191,24 @@ impl Pipeline {
         }
         let owner = Caller { scope: session.key.scope.clone(), grants: Grants::Write };
         self.end_waiting(&owner, session).await
+    }
+
+    /// The request that a decided turn continues with: the one it paused with, or a new one if something that it
+    /// showed was erased meanwhile.
+    pub(super) async fn resumed_request(
+        &self,
+        turn: &Turn,
+        pending: &PendingTurn,
+    ) -> Result<AssembledRequest> {
+        match self.restore_request(turn, pending).await {
+            Err(Error::NotKept { .. }) => {
+                let is_query = pending.kind == TurnKind::Query;
+                let message = pending.message.clone();
+                let input = TurnInput { message, is_query, ..TurnInput::default() };
+                self.assemble(turn, &input).await
+            }
+            restored => restored,
+        }
     }
 
     /// The request of a paused turn, as it was assembled.

@@ -46,6 +46,27 @@ async fn an_approved_call_runs_and_the_request_stays_frozen() {
 }
 
 #[tokio::test]
+async fn a_waiting_call_can_be_approved_after_an_earlier_turn_was_erased() {
+    for approve in [true, false] {
+        let call = Line::Calls("inventory__delete_device", json!({"device": "sw1"}));
+        let lines = [Line::Says("Noted."), call, Line::Says("Done.")];
+        let bench = only_called(lines).await;
+        bench.turn("The codeword is quokka").await;
+        let TurnOutcome::Paused { pending, .. } = bench.ask("Delete device sw1").await else {
+            panic!("a destructive call ran without approval");
+        };
+        bench.engine.erase_turns(&bench.caller, &session(), &[1].into()).await.unwrap();
+        let decided = decide(&bench, &pending.awaited[0].id, approve).await.unwrap();
+        let TurnOutcome::Finished { record, .. } = decided else { panic!("it did not go on") };
+        assert_eq!((record.turn, record.reply.as_str()), (2, "Done."));
+        assert_eq!(bench.tools.called.lock().unwrap().len(), usize::from(approve));
+        let requests = bench.model.requests.lock().unwrap();
+        let last = format!("{:?}", requests.last().unwrap());
+        assert!(!last.contains("quokka"), "{last}");
+    }
+}
+
+#[tokio::test]
 async fn a_refused_call_does_not_run_and_the_model_is_told() {
     let (bench, call) = paused().await;
     let TurnOutcome::Finished { record, .. } = decide(&bench, &call, false).await.unwrap() else {

@@ -6,10 +6,11 @@ use std::time::Duration;
 use serde_json::json;
 use throughline_engine::error::Error;
 use throughline_engine::events::Events;
+use throughline_engine::request::TurnInput;
 use throughline_engine::session::apply::RequestKey;
 use throughline_engine::session::record::{TurnRecord, TurnStatus};
 use throughline_engine::store::Store;
-use throughline_engine::turn::TurnOutcome;
+use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use throughline_store::memory::Memory;
 use throughline_store::sqlite::Sqlite;
 use throughline_testkit::peer;
@@ -82,6 +83,35 @@ async fn a_call_that_was_under_way_is_in_the_record_and_the_retry_does_not_repea
     }
     assert!(second.tools.names().is_empty(), "the tool ran again");
     assert_eq!(second.turn("Are you there?").await.turn, 2);
+}
+
+#[tokio::test]
+async fn a_call_that_a_shutdown_interrupts_has_an_unknown_outcome() {
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let first = hanging(&store, true).await;
+    let request = TurnRequest {
+        session: Some(session()),
+        input: TurnInput { message: MESSAGE.into(), ..TurnInput::default() },
+        key: key(),
+        ..TurnRequest::default()
+    };
+    let cancel = CancellationToken::new();
+    let events = Events::nowhere();
+    let stopped = async {
+        while first.tools.names().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        cancel.cancel();
+    };
+    let asked = first.engine.converse(&first.caller, request, events, cancel.clone());
+    let (outcome, ()) = tokio::join!(asked, stopped);
+    let TurnOutcome::Finished { record, .. } = outcome.unwrap() else { panic!("it waits") };
+    check_unknown(&record);
+    let second = next(&store, Duration::from_secs(1)).await;
+    let outcome = second.ask_with(MESSAGE, key()).await.unwrap();
+    let TurnOutcome::Finished { record, .. } = outcome else { panic!("it waits") };
+    check_unknown(&record);
+    assert!(second.tools.names().is_empty(), "the tool ran again");
 }
 
 enum Ends {

@@ -150,6 +150,7 @@ async fn a_call_under_way_when_the_time_is_over_is_in_the_record_and_nothing_is_
     assert_eq!(bench.tools.names(), ["update_device"]);
     let calls: Vec<_> = turn.calls.iter().map(|call| call.error.as_deref()).collect();
     assert_eq!(calls, [Some("inventory failed: the call was cancelled")]);
+    assert!(turn.calls[0].outcome_unknown, "nobody knows whether it was carried out");
     let error = turn.error.as_ref().unwrap();
     assert_eq!(error.message, "scripted/model failed: the turn took longer than 1 seconds");
     assert_eq!(turn.status, TurnStatus::Failed);

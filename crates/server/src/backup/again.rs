@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Deserialize;
 use throughline_engine::access::system_scope;
 use throughline_engine::error::Error;
 use throughline_engine::id::ThreadId;
+use throughline_engine::life::stored_life;
 use throughline_engine::limits::Limits;
 use throughline_engine::session::{Sessions, erase};
 use throughline_engine::store::{Change, Expected, Found, Key, Kind, Store, StoreError};
@@ -79,7 +79,7 @@ pub async fn erase(store: &Arc<dyn Store>, mut erasures: Erasures) -> Result<Era
                 store.erase(&listed.key).await?;
                 continue;
             }
-            let life = life_of(store.as_ref(), &listed.key).await?;
+            let life = stored_life(store.as_ref(), &listed.key).await?;
             if erasures.hold(&hash, life, listed.changed_at) {
                 again.threads += store.erase(&listed.key).await?.heads;
                 continue;
@@ -104,24 +104,6 @@ pub async fn erase_turns(
     let attempts = Limits::default().commit_attempts_max;
     let sessions = Sessions::new(store.clone(), clock::system(), 0, Duration::ZERO, attempts);
     erase::erase_turns(&sessions, key, turns).await
-}
-
-/// Life of a thread, if its head has one: which of the sessions with this id it is.
-pub async fn life_of(store: &dyn Store, key: &Key) -> Result<Option<Uuid>, StoreError> {
-    match store.head(key, None).await {
-        Ok(Found::Head(head)) => Ok(life_in(&head.bytes)),
-        Ok(Found::Missing | Found::Unchanged) | Err(StoreError::Damaged { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Life of a thread, from its head.
-pub fn life_in(head: &[u8]) -> Option<Uuid> {
-    #[derive(Deserialize)]
-    struct Told {
-        life: Option<Uuid>,
-    }
-    serde_json::from_slice::<Told>(head).ok()?.life
 }
 
 /// Writes the tombstones into the restored store, so that the next restore knows them too.

@@ -59,7 +59,13 @@ async fn back_up(
         // An empty backup is of no use.
         Ok(made) if made.threads == 0 => make::remove(&file),
         Ok(made) => {
-            let removed = make::prune(&settings.folder, settings.keep).len();
+            // An older backup may be the only one with what is damaged now.
+            let sound = made.left_out.is_empty();
+            let removed =
+                if sound { make::prune(&settings.folder, settings.keep).len() } else { 0 };
+            for problem in &made.left_out {
+                tracing::error!(backup.file = %file.display(), problem, "a damaged thread was left out of a backup; older backups are kept");
+            }
             tracing::info!(
                 backup.file = %file.display(),
                 backup.threads = made.threads,

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use throughline_engine::engine::{BeforePurge, Export};
+use throughline_engine::life::life_of;
 use throughline_engine::store::{Found, Key, Kind, Result, Store, StoreError};
 use throughline_store::files::Files;
 use throughline_store::sqlite::Sqlite;
@@ -114,7 +115,7 @@ impl KeptCopies {
         let Found::Head(head) = store.head(key, None).await? else {
             return Ok(());
         };
-        let theirs = again::life_in(&head.bytes);
+        let theirs = life_of(key, &head.bytes);
         let same = theirs.is_none() || life.is_none() || theirs == life;
         let turns: BTreeSet<u64> = turns.iter().copied().filter(|n| *n <= head.entries).collect();
         if !same || turns.is_empty() {

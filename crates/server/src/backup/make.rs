@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use throughline_engine::store::Store;
+use throughline_engine::store::{Store, StoreError};
 use throughline_store::copy::{Compare, copy};
 use throughline_store::sqlite::Sqlite;
 use throughline_store::{OpenOptions, StoreUrl, disk};
@@ -26,6 +26,9 @@ pub struct Made {
     pub entries: u64,
     /// Size in bytes.
     pub bytes: u64,
+    /// Damaged threads that are not in it, one sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 /// File name of a backup made at `at`.
@@ -49,7 +52,7 @@ pub async fn make(
             Failure::new(what, "name another folder for the backup")
         })?;
     }
-    let copied = match url {
+    let (copied, left_out) = match url {
         StoreUrl::Memory => {
             let what = "a store in memory cannot be backed up from another process";
             return Err(Failure::wrong_use(what, "name a store with --store"));
@@ -58,7 +61,15 @@ pub async fn make(
             let told = move |step: throughline_store::sqlite::CopyProgress| {
                 progress(step.done, step.total);
             };
-            Sqlite::copy(path, file, options.busy_wait, told).await?
+            match Sqlite::copy(path, file, options.busy_wait, told).await {
+                Ok(copied) => (copied, Vec::new()),
+                // The pages hold damage. Thread by thread, everything else can be copied.
+                Err(StoreError::Damaged { .. }) => {
+                    let store = throughline_store::open(url, options).await?;
+                    through_the_contract(store.as_ref(), file, options, |_, _| {}).await?
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         StoreUrl::Files(_) | StoreUrl::Redis(_) | StoreUrl::S3(_) => {
             let store = throughline_store::open(url, options).await?;
@@ -70,16 +81,18 @@ pub async fn make(
         threads: copied.threads,
         entries: copied.entries,
         bytes: copied.bytes,
+        left_out,
     })
 }
 
-/// Copies thread by thread into a staged file first: only a complete copy gets the name.
+/// Copies thread by thread into a staged file first: only a verified copy gets the name. Also returns what is wrong
+/// with the threads that could not be copied.
 async fn through_the_contract(
     store: &dyn Store,
     file: &Path,
     options: &OpenOptions,
     progress: impl Fn(u64, u64) + Send + Sync + 'static,
-) -> Result<throughline_store::sqlite::Copied, Failure> {
+) -> Result<(throughline_store::sqlite::Copied, Vec<String>), Failure> {
     let staged = disk::beside(file, ".copying");
     remove(&staged);
     let target = Sqlite::open(&staged, options.busy_wait).await?;
@@ -87,15 +100,10 @@ async fn through_the_contract(
         progress(step.report.threads(), step.total);
     })
     .await?;
-    if let Some(problem) = report.problems.first() {
-        remove(&staged);
-        let what = format!("{} was not copied completely: {problem}", store.facts().location);
-        return Err(Failure::new(what, "run throughline check for details"));
-    }
     let copied = target.backup_to(file, |_| {}).await;
     drop(target);
     remove(&staged);
-    Ok(copied?)
+    Ok((copied?, report.problems))
 }
 
 /// Backups in `folder` with automatic names, oldest first.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use throughline_engine::life::life_of;
 use throughline_engine::sabotage::{self, Switch};
 use throughline_engine::session::TurnStatus;
 use throughline_engine::store::{
@@ -17,7 +18,6 @@ use throughline_engine::store::{
 };
 use throughline_engine::tombstone::{Tombstone, tombstone_of};
 
-use super::again::life_in;
 use super::erasures::{Erasure, ErasureLog};
 use super::kept::KeptCopies;
 
@@ -80,7 +80,7 @@ fn erasure_of(key: &Key, change: &Change) -> Option<Erasure> {
     (!turns.is_empty()).then(|| Erasure {
         key: tombstone_of(key),
         at: change.at,
-        life: life_in(&change.head),
+        life: life_of(key, &change.head),
         turns,
     })
 }

@@ -34,7 +34,11 @@ impl BackupCommand {
         .await;
         bar.finish_and_clear();
         let made = made?;
-        if self.path.is_none() {
+        for problem in &made.left_out {
+            eprintln!("warning: left out: {}", output::plain(problem));
+        }
+        // An older backup may be the only one with what is damaged now.
+        if self.path.is_none() && made.left_out.is_empty() {
             make::prune(folder, config.backups.keep);
         }
         if settings.json {
@@ -46,7 +50,12 @@ impl BackupCommand {
             made.threads,
             made.entries,
             made.bytes
-        ))
+        ))?;
+        if !made.left_out.is_empty() {
+            let count = made.left_out.len();
+            output::line(format!("{count} damaged threads were left out; older backups are kept"))?;
+        }
+        Ok(())
     }
 }
 

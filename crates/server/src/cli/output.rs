@@ -47,10 +47,10 @@ pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T, Failure> {
 pub(super) fn field(value: &Value, name: &str) -> String {
     match &value[name] {
         Value::Null => "-".into(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => plain(text),
         Value::Array(all) => {
             let words = all.iter().map(|one| one.as_str().map_or(one.to_string(), str::to_owned));
-            words.collect::<Vec<_>>().join(", ")
+            plain(&words.collect::<Vec<_>>().join(", "))
         }
         other => other.to_string(),
     }
@@ -107,9 +107,11 @@ pub(super) fn new_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// Text without control characters.
+/// Text without control characters and without those that reverse the direction of what follows.
 pub(super) fn plain(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    let turns = |c: &char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let shown = |c: &char| (!c.is_control() || matches!(c, '\n' | '\t')) && !turns(c);
+    text.chars().filter(shown).collect()
 }
 
 /// The first line of a text, cut to `characters`.

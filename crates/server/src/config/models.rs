@@ -137,9 +137,12 @@ impl Config {
             "" if entry.base_url.is_empty() => self.environment.secret(usual_key),
             "" => None,
             named => Some(self.environment.secret(named).ok_or_else(|| {
+                // Somebody may have put the key itself here, so only what is surely a name is shown.
+                let shown = if is_variable_name(named) { named } else { "in api_key_env" };
                 Failure::new(
-                    format!("model {} needs the variable {named}, which is not set", entry.name),
-                    "set it, or correct api_key_env",
+                    format!("model {} needs the variable {shown}, which is not set", entry.name),
+                    "api_key_env is the name of an environment variable that holds the key, \
+                     such as OPENAI_API_KEY",
                 )
             })?),
         };
@@ -154,6 +157,16 @@ impl Config {
         config.retries_max = entry.retries_max;
         Ok(config)
     }
+}
+
+/// Whether a text has the usual form of a variable's name and not that of a key: words in capitals, joined by `_`.
+fn is_variable_name(text: &str) -> bool {
+    let is_word = |word: &str| {
+        let letters = word.bytes().filter(u8::is_ascii_uppercase).count();
+        let digits = word.bytes().filter(u8::is_ascii_digit).count();
+        letters + digits == word.len() && letters >= digits && word.len() <= 20
+    };
+    text.contains('_') && text.split('_').all(is_word)
 }
 
 fn provider(entry: &ModelEntry) -> Result<Provider, Failure> {

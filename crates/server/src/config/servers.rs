@@ -37,6 +37,8 @@ pub struct ServerEntry {
     pub call_seconds: u64,
     /// Largest result of a tool, in bytes.
     pub output_bytes_max: usize,
+    /// Whether to log what the program writes to standard error, at level `debug`.
+    pub log_stderr: bool,
     /// Whether all its tools only read, whatever the server declares.
     pub reads_only: bool,
     /// Rules of single tools: `ask`, `allow`, `deny`, or `reads` for one that only reads.
@@ -57,6 +59,7 @@ impl Default for ServerEntry {
             list_seconds: 5,
             call_seconds: 60,
             output_bytes_max: 256 * 1024,
+            log_stderr: false,
             reads_only: false,
             tools: BTreeMap::new(),
         }
@@ -113,6 +116,7 @@ fn server(
         list_timeout: Duration::from_secs(entry.list_seconds),
         call_timeout: Duration::from_secs(entry.call_seconds),
         output_bytes_max: entry.output_bytes_max,
+        log_stderr: entry.log_stderr,
         ..ServerConfig::new(name, transport)
     })
 }

@@ -147,6 +147,22 @@ fn a_key_in_the_environment_brings_its_model_and_is_never_shown() {
 }
 
 #[test]
+fn a_key_in_the_place_of_a_variables_name_is_not_shown() {
+    let message = |named: &str| {
+        let file = format!(
+            "[[model]]\nname = \"m\"\nprovider = \"openai\"\nmodel = \"x\"\napi_key_env = \"{named}\"\n"
+        );
+        let (config, _) = load(&file, Environment::default()).unwrap();
+        config.model_configs().map(|_| ()).unwrap_err().message
+    };
+    assert_eq!(message("MY_KEY"), "model m needs the variable MY_KEY, which is not set");
+    for key in ["sk-proj-aB3xY9", "9f8e7d6c5b4a", "AKIAIOSFODNN7EXAMPLE", "gsk_7Hx2LmQp"] {
+        let message = message(key);
+        assert!(!message.contains(key) && message.contains("api_key_env"), "{message}");
+    }
+}
+
+#[test]
 fn secrets_of_servers_are_filled_in_and_not_shown() {
     let file = "[servers.x]\nurl = \"http://127.0.0.1:1\"\nheaders = { A = \"Bearer ${T}\" }\n";
     let (config, layers) = load(file, Environment::of([("T", "very-secret")])).unwrap();

@@ -177,6 +177,87 @@ fn what_an_earlier_version_set_aside_does_not_begin_anew_either() {
     assert_eq!(turns(&place, "trip").len(), 2);
 }
 
+const SQLITE: &str = "sqlite:throughline/throughline.db";
+
+/// Flips a bit in the head of session `trip`.
+fn flip_head(place: &Place, store: &str) {
+    if store == STORE {
+        let head = thread(place, "trip").join("head.json");
+        let mut bytes = fs::read(&head).expect("the head");
+        bytes[200] ^= 1;
+        fs::write(&head, bytes).expect("changed");
+        return;
+    }
+    let file = place.path("throughline/throughline.db");
+    let sound = fs::read(&file).expect("the store");
+    let rows = sound.windows(4).enumerate().filter(|(_, name)| *name == b"trip");
+    for (at, _) in rows {
+        // Behind the name in the row of the thread are its numbers and its head.
+        let mut bytes = sound.clone();
+        bytes[at + 80] ^= 1;
+        fs::write(&file, bytes).expect("changed");
+        let said = place.run(&["check", "--store", store], "").stdout;
+        if String::from_utf8_lossy(&said).contains("the head of local/local/session/trip") {
+            return;
+        }
+    }
+    panic!("no bit of the head was found");
+}
+
+#[test]
+fn a_damaged_head_is_named_everywhere_and_stops_nothing_else() {
+    for store in [STORE, SQLITE] {
+        let place = filled();
+        flip_head(&place, store);
+        let (server, _) = place.serve_and_listen(&["--store", store]);
+        let listed = server.get("/api/v1/conversations");
+        assert_eq!(listed["conversations"][0]["id"], "other", "{store}: {listed}");
+        assert_eq!(listed["damaged"], serde_json::json!(["trip"]), "{store}: {listed}");
+        let health = server.get("/api/v1/health");
+        assert_eq!(
+            (&health["status"], &health["store"]["damaged"]),
+            (&"degraded".into(), &1.into())
+        );
+        let chat = r#"{"conversation_id":"other","message":"What did I say of Zanzibar?"}"#;
+        assert_eq!(server.post("/api/v1/chat", chat).0, 200, "{store}");
+        assert_eq!(server.ask("/api/v1/search?q=Still").0, 200, "{store}");
+        server.end();
+        let list = place.run(&["session", "list", "--store", store], "");
+        let told = String::from_utf8_lossy(&list.stderr).into_owned();
+        assert!(list.status.success() && told.contains("trip is damaged"), "{store}: {told}");
+
+        let made = place.json(&["backup", "copy.db", "--json", "--store", store]);
+        let left_out = made["left_out"].to_string();
+        assert!(left_out.contains("local/local/session/trip"), "{store}: {made}");
+        let copy = ["session", "history", "other", "--store", "sqlite:copy.db"];
+        assert!(place.ok(&copy, "").contains("Still here?"), "{store}");
+        let moved = place.run(&["migrate", "--from", store, "--to", "sqlite:moved.db"], "");
+        let told = String::from_utf8_lossy(&moved.stdout).into_owned();
+        assert!(!moved.status.success() && told.contains("session/trip"), "{store}: {told}");
+        place.ok(&["user", "export", "--user", "local", "all.ndjson", "--store", store], "");
+        let export = fs::read_to_string(place.path("all.ndjson")).expect("the export");
+        assert!(export.contains(r#""kind":"unreadable""#), "{store}: {export}");
+        assert!(export.contains(r#""session_id":"trip""#), "{store}: {export}");
+
+        place.ok(&["user", "erase", "--user", "local", "--yes", "--store", store], "");
+        if store == STORE {
+            let left = crate::erasures::bytes_of(&place.path("conversations"));
+            assert!(!left.contains("Zanzibar") && !left.contains("Still here"), "{left}");
+        }
+        place.ok(&["check", "--store", store], "");
+        assert_eq!(place.fails(&["session", "history", "trip", "--store", store]).0, 1);
+    }
+}
+
+#[test]
+fn what_was_set_aside_as_damaged_is_erased_with_its_user() {
+    let place = filled();
+    place.ok(&["repair", "trip", "--set-aside", "--store", STORE], "");
+    place.ok(&["user", "erase", "--user", "local", "--yes", "--store", STORE], "");
+    let left = crate::erasures::bytes_of(&place.path("conversations"));
+    assert!(!left.contains("Zanzibar"), "{left}");
+}
+
 /// A server on `store` says that it cannot write as long as every write fails with `error`.
 fn health_tells_of(error: i32, store: &str) {
     let place = filled();

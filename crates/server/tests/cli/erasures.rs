@@ -190,3 +190,97 @@ fn a_session_made_anew_while_the_clock_is_behind_survives_a_restore() {
         assert!(history.contains("Zanzibar") && history.contains("How far?"), "{store}: {history}");
     }
 }
+
+/// Runs a server whose clock is a day behind, and ends it.
+fn a_day_behind(place: &Place, store: &str, work: impl FnOnce(&crate::place::Server)) {
+    let mut command = place.command(&["serve", "--bind", "127.0.0.1:0", "--store", store]);
+    let faults = FileFaults::build(Counted::Files);
+    faults.move_clock(&mut command, -DAY);
+    let (server, _) = Place::started(command);
+    work(&server);
+    server.end();
+}
+
+const PRESET: &str = r#"{"name": "tutor", "systemPrompt": "Teach about Zanzibar patiently."}"#;
+const FILE: &str =
+    r#"{"command": "create", "path": "/memories/trip.md", "file_text": "Zanzibar in June"}"#;
+
+/// Stores one thing of each kind; returns the ids of the fact, the preset and the link, and the link's token.
+fn one_of_each(server: &crate::place::Server) -> [String; 4] {
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let (_, fact) = server.post("/api/v1/memories", r#"{"text": "My boat lies in Zanzibar"}"#);
+    assert_eq!(server.post("/api/v1/memories/tool", FILE).0, 200);
+    let (_, preset) = server.post("/api/v1/presets", PRESET);
+    let (_, link) = server.post("/api/v1/conversations/trip/shares", "{}");
+    let fact = fact.get("memory").unwrap_or(&fact).clone();
+    let preset = preset.get("preset").unwrap_or(&preset).clone();
+    [text(&fact["id"]), text(&preset["id"]), text(&link["id"]), text(&link["token"])]
+}
+
+/// Everything of these kinds, as text.
+fn told(server: &crate::place::Server) -> String {
+    let memories = server.get("/api/v1/memories").to_string();
+    let (_, files) =
+        server.post("/api/v1/memories/tool", r#"{"command": "view", "path": "/memories"}"#);
+    format!("{memories}\n{files}\n{}", server.get("/api/v1/presets"))
+}
+
+#[test]
+fn what_was_erased_while_the_clock_was_behind_does_not_come_back() {
+    for store in ["sqlite:throughline/throughline.db", "files:conversations"] {
+        let place = with_backups(Place::with_trip());
+        if store.starts_with("files") {
+            place
+                .ok(&["migrate", "--from", "sqlite:throughline/throughline.db", "--to", store], "");
+        }
+        let (server, _) = place.serve_and_listen(&["--store", store]);
+        let [fact, preset, link, token] = one_of_each(&server);
+        let (status, _) = server.ask(&format!("/api/v1/shared/{token}"));
+        assert_eq!((status, told(&server).matches("Zanzibar").count()), (200, 2), "{store}");
+        server.end();
+        place.ok(&["backup", "copy.db", "--store", store], "");
+        a_day_behind(&place, store, |server| {
+            server.delete(&format!("/api/v1/memories/{fact}"));
+            server.delete(&format!("/api/v1/presets/{preset}"));
+            server.delete(&format!("/api/v1/conversations/trip/shares/{link}"));
+            let delete = r#"{"command": "delete", "path": "/memories/trip.md"}"#;
+            assert_eq!(server.post("/api/v1/memories/tool", delete).0, 200);
+        });
+        place.ok(&["restore", "copy.db", "--force", "--store", store], "");
+        let (server, _) = place.serve_and_listen(&["--store", store]);
+        let left = told(&server);
+        assert!(!left.contains("Zanzibar") && !left.contains("trip.md"), "{store}: {left}");
+        assert_eq!(server.ask(&format!("/api/v1/shared/{token}")).0, 404, "{store}");
+    }
+}
+
+#[test]
+fn what_was_made_anew_while_the_clock_was_behind_survives_a_restore() {
+    for store in ["sqlite:throughline/throughline.db", "files:conversations"] {
+        let place = with_backups(Place::empty());
+        let (server, _) = place.serve_and_listen(&["--store", store]);
+        let named = PRESET.replacen('{', r#"{"id": "tutor-1", "#, 1);
+        for _ in 0..2 {
+            assert_eq!(server.post("/api/v1/presets", &named).0, 201);
+            assert_eq!(server.post("/api/v1/memories/tool", FILE).0, 200);
+            let delete = r#"{"command": "delete", "path": "/memories/trip.md"}"#;
+            assert_eq!(server.post("/api/v1/memories/tool", delete).0, 200);
+            server.delete("/api/v1/presets/tutor-1");
+        }
+        server.end();
+        a_day_behind(&place, store, |server| {
+            assert_eq!(server.post("/api/v1/presets", &named).0, 201);
+            assert_eq!(server.post("/api/v1/memories/tool", FILE).0, 200);
+            // Changed since, it is still the same one.
+            let insert = r#"{"command": "insert", "path": "/memories/trip.md", "insert_line": 0,
+                "insert_text": "Packing list"}"#;
+            assert_eq!(server.post("/api/v1/memories/tool", insert).0, 200);
+        });
+        place.ok(&["backup", "copy.db", "--store", store], "");
+        let restored = place.json(&["restore", "copy.db", "--force", "--json", "--store", store]);
+        assert_eq!(restored["erased_again"], json!({"threads": 0, "turns": 0}), "{store}");
+        let (server, _) = place.serve_and_listen(&["--store", store]);
+        let left = told(&server);
+        assert!(left.contains("Zanzibar") && left.contains("trip.md"), "{store}: {left}");
+    }
+}

@@ -42,6 +42,12 @@ impl Server {
         self.send(&format!("POST {path} HTTP/1.1\r\ncontent-type: application/json\r\n"), body)
     }
 
+    /// A DELETE that succeeds.
+    pub(crate) fn delete(&self, path: &str) {
+        let (status, body) = self.send(&format!("DELETE {path} HTTP/1.1\r\n"), "");
+        assert!(status < 300, "{path}: {status} {body}");
+    }
+
     fn send(&self, start: &str, body: &str) -> (u16, Value) {
         let mut stream = TcpStream::connect(&self.address).expect("the server listens");
         let (host, length) = (&self.address, body.len());

@@ -7,13 +7,16 @@
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
-use throughline_engine::store::{Key, Kind, ListedThread, Result, Scope};
+use jiff::Timestamp;
+use throughline_engine::store::{Key, Kind, ListedThread, Result, Scope, Version};
 
 use super::fault::translate;
 use super::head::{HeadError, HeadFile, Stamp};
-use super::layout::{HEAD, Layout, Strays, thread_ids};
+use super::layout::{HEAD, Layout, Strays, place_in, thread_ids};
+use crate::damage::Damage;
 
 /// Cached rows by key.
 #[derive(Debug, Default)]
@@ -49,8 +52,14 @@ impl Catalogue {
         self.rows().remove(key);
     }
 
-    /// Returns the current row; `None` if the thread is gone, or damaged, which is logged.
-    pub(super) fn look_up(&self, layout: &Layout, key: &Key) -> Result<Option<ListedThread>> {
+    /// Returns the current row; `None` if the thread is gone. A damaged thread is recorded, and its row says only
+    /// when its file last changed: whoever lists must be able to name, skip or erase it.
+    pub(super) fn look_up(
+        &self,
+        layout: &Layout,
+        key: &Key,
+        damage: &Damage,
+    ) -> Result<Option<ListedThread>> {
         let folder = layout.thread(key);
         match std::fs::metadata(folder.join(HEAD)) {
             Ok(metadata) => {
@@ -69,8 +78,8 @@ impl Catalogue {
                 Ok(None)
             }
             Err(HeadError::Damaged(reason)) => {
-                tracing::warn!(thread = %key, reason, "a damaged thread was left out of a listing");
-                Ok(None)
+                damage.record(key, &reason);
+                Ok(Some(unreadable(key, &folder)))
             }
             Err(HeadError::Failed(error)) => Err(translate(folder.display(), &error)),
         }
@@ -82,14 +91,40 @@ impl Catalogue {
         layout: &Layout,
         scope: &Scope,
         kind: Kind,
+        damage: &Damage,
     ) -> Result<Vec<ListedThread>> {
         let place = layout.place(scope, kind);
         let ids = thread_ids(&place, &mut Strays::new())
             .map_err(|error| translate(place.display(), &error))?;
         let mut found = Vec::with_capacity(ids.len());
         for id in ids {
-            found.extend(self.look_up(layout, &Key { scope: scope.clone(), kind, id })?);
+            found.extend(self.look_up(layout, &Key { scope: scope.clone(), kind, id }, damage)?);
         }
+        found.extend(set_aside(layout, scope, kind)?);
         Ok(found)
+    }
+}
+
+/// The rows of threads of which only a damaged copy is left, set aside.
+fn set_aside(layout: &Layout, scope: &Scope, kind: Kind) -> Result<Vec<ListedThread>> {
+    let place = place_in(&layout.damaged(), scope, kind);
+    let ids = thread_ids(&place, &mut Strays::new())
+        .map_err(|error| translate(place.display(), &error))?;
+    let keys = ids.into_iter().map(|id| Key { scope: scope.clone(), kind, id });
+    let alone = keys.filter(|key| !layout.thread(key).exists());
+    Ok(alone.map(|key| unreadable(&key, &layout.set_aside(&key))).collect())
+}
+
+/// The row of a thread whose head cannot be read.
+fn unreadable(key: &Key, folder: &Path) -> ListedThread {
+    let times = [folder.join(HEAD), folder.to_owned()].map(|path| {
+        let modified = std::fs::metadata(path).ok()?.modified().ok()?;
+        Timestamp::try_from(modified).ok()
+    });
+    ListedThread {
+        key: key.clone(),
+        version: Version { number: 0, incarnation: 0 },
+        entries: 0,
+        changed_at: times.into_iter().flatten().next().unwrap_or_default(),
     }
 }

@@ -36,13 +36,13 @@ use throughline_engine::store::{
 
 use tokio::sync::Mutex;
 
+use crate::damage::Damage;
 use crate::disk;
 use crate::limit::check_sizes;
 use crate::listing::page_of;
 use crate::open_lock::OpenLock;
 use crate::replace::{self, StoreLock};
 use catalogue::Catalogue;
-use damage::Damage;
 use fault::translate;
 use layout::Layout;
 pub use layout::MARKER;
@@ -236,7 +236,7 @@ impl Store for Files {
     async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
         let scope = scope.clone();
         self.run(move |shared| {
-            let found = shared.catalogue.all(&shared.layout, &scope, kind)?;
+            let found = shared.catalogue.all(&shared.layout, &scope, kind, &shared.damage)?;
             Ok(page_of(found, &page))
         })
         .await

@@ -90,7 +90,7 @@ pub(super) fn scan(
             }
             let key = Key { scope: scope.clone(), kind, id };
             if after.is_none_or(|after| key > *after) {
-                found.extend(shared.catalogue.look_up(layout, &key)?);
+                found.extend(shared.catalogue.look_up(layout, &key, &shared.damage)?);
             }
         }
     }

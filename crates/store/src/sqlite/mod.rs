@@ -34,6 +34,7 @@ use throughline_engine::store::{
 };
 use tokio::sync::oneshot;
 
+use crate::damage::Damage;
 use crate::disk;
 use crate::limit::check_sizes;
 use crate::open_lock::OpenLock;
@@ -65,6 +66,7 @@ pub struct Sqlite {
     readers: Workers,
     writer: Writer,
     notes: Vec<String>,
+    damage: Damage,
     open_lock: OpenLock,
 }
 
@@ -120,7 +122,8 @@ impl Sqlite {
         ];
         notes.extend(kept.map(|kept| replace::finished(&kept)));
         let open_lock = OpenLock::take(&disk::beside(&path, "-open"));
-        Ok(Self { path, busy, idle, readers, writer, notes, open_lock })
+        let damage = Damage::default();
+        Ok(Self { path, busy, idle, readers, writer, notes, damage, open_lock })
     }
 
     pub fn path(&self) -> &Path {
@@ -225,15 +228,17 @@ fn refuse_old_library(path: &Path, number: i32) -> Result<()> {
 impl Store for Sqlite {
     async fn head(&self, key: &Key, known: Option<Version>) -> Result<Found> {
         if let Some(answer) = self.idle.try_query(|connection| read::head(connection, key, known)) {
-            return self.translated(answer);
+            return self.damage.record_error(key, self.translated(answer));
         }
-        let key = key.clone();
-        self.read(move |connection| read::head(connection, &key, known)).await
+        let named = key.clone();
+        let answer = self.read(move |connection| read::head(connection, &named, known)).await;
+        self.damage.record_error(key, answer)
     }
 
     async fn entries(&self, key: &Key, range: Range<u64>) -> Result<Vec<Bytes>> {
-        let key = key.clone();
-        self.read(move |connection| read::entries(connection, &key, range)).await
+        let named = key.clone();
+        let answer = self.read(move |connection| read::entries(connection, &named, range)).await;
+        self.damage.record_error(key, answer)
     }
 
     async fn entries_at(&self, key: &Key, numbers: &[u64]) -> Result<Vec<Bytes>> {
@@ -241,22 +246,43 @@ impl Store for Sqlite {
             && let Some(answer) =
                 self.idle.try_query(|connection| read::entries_at(connection, key, numbers))
         {
-            return self.translated(answer);
+            return self.damage.record_error(key, self.translated(answer));
         }
-        let (key, numbers) = (key.clone(), numbers.to_vec());
-        self.read(move |connection| read::entries_at(connection, &key, &numbers)).await
+        let (named, numbers) = (key.clone(), numbers.to_vec());
+        let answer =
+            self.read(move |connection| read::entries_at(connection, &named, &numbers)).await;
+        self.damage.record_error(key, answer)
     }
 
     async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {
         check_sizes(key, &change)?;
         let (answer, answered) = oneshot::channel();
+        let overwrites = !change.overwrite.is_empty();
         let request = Request::Commit(Commit { key: key.clone(), expected, change, answer });
-        self.write(request, answered).await
+        let committed = self.damage.record_error(key, self.write(request, answered).await)?;
+        if overwrites {
+            // The damage may be gone now; if not, the next read finds it again.
+            self.damage.forget(key);
+        }
+        Ok(committed)
     }
 
     async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
-        let scope = scope.clone();
-        self.read(move |connection| read::list(connection, &scope, kind, &page)).await
+        let (asked, again) = ((scope.clone(), page.clone()), (scope.clone(), page));
+        let listed = self.read(move |connection| read::list(connection, &asked.0, kind, &asked.1));
+        if let Some(listed) = listed.await? {
+            return Ok(listed);
+        }
+        // The index is derived from the table. With a damaged one, threads would be missing from every listing.
+        tracing::warn!(store.path = %self.path.display(), "an index of the store is damaged and is rebuilt");
+        let (answer, answered) = oneshot::channel();
+        self.write(Request::Reindex { answer }, answered).await?;
+        let (scope, page) = again;
+        let listed = self.read(move |connection| read::list(connection, &scope, kind, &page));
+        listed.await?.ok_or_else(|| StoreError::Damaged {
+            what: self.path.display().to_string(),
+            reason: "an index does not match its table; restore a backup".into(),
+        })
     }
 
     async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<ListedThread>> {
@@ -266,7 +292,10 @@ impl Store for Sqlite {
 
     async fn erase(&self, key: &Key) -> Result<Erased> {
         let (answer, answered) = oneshot::channel();
-        self.write(Request::Erase(Erasure { key: key.clone(), answer }), answered).await
+        let request = Request::Erase(Erasure { key: key.clone(), answer });
+        let erased = self.write(request, answered).await?;
+        self.damage.forget(key);
+        Ok(erased)
     }
 
     fn facts(&self) -> StoreFacts {
@@ -275,7 +304,7 @@ impl Store for Sqlite {
             location: self.path.display().to_string(),
             durability: Durability::Fsync,
             many_writers: true,
-            damaged: 0,
+            damaged: self.damage.count(),
             notes: self.notes.clone(),
         }
     }
@@ -285,7 +314,7 @@ impl Store for Sqlite {
     }
 
     async fn ping(&self) -> Result<()> {
-        self.read(|connection| Ok(schema::user_version(connection).map(|_| ())?)).await
+        self.read(read::ping).await
     }
 
     async fn probe_write(&self) -> Result<()> {

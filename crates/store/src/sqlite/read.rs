@@ -81,17 +81,24 @@ pub(crate) fn entries_at(
     Ok(found)
 }
 
+/// Checks that the tables are those that queries need.
+pub(crate) fn ping(connection: &Connection) -> Answer<()> {
+    connection.prepare_cached(HEAD)?;
+    Ok(())
+}
+
+/// A page of threads; `None` if the index that orders them has not as many as the table.
 pub(crate) fn list(
     connection: &Connection,
     scope: &Scope,
     kind: Kind,
     page: &Page,
-) -> Answer<Vec<ListedThread>> {
+) -> Answer<Option<Vec<ListedThread>>> {
     let place: Option<i64> = connection
         .prepare_cached("SELECT id FROM place WHERE tenant = ?1 AND user = ?2 AND kind = ?3")?
         .query_row([scope.tenant.as_str(), scope.user.as_str(), kind.as_str()], |row| row.get(0))
         .optional()?;
-    let Some(place) = place else { return Ok(Vec::new()) };
+    let Some(place) = place else { return Ok(Some(Vec::new())) };
     let (changed_at, id) = match &page.after {
         Some(mark) => (nanoseconds(mark.changed_at), Some(mark.id.as_str())),
         None => (i64::MAX, None),
@@ -109,7 +116,25 @@ pub(crate) fn list(
         let key = Key { scope: scope.clone(), kind, id: thread_id(&row.get::<_, String>(0)?)? };
         found.push(listed(row, key)?);
     }
-    Ok(found)
+    // Only the last page is known to be complete, so only there a missing thread can be noticed.
+    let complete = found.len() as u64 == limit || is_index_complete(connection, place)?;
+    Ok(complete.then_some(found))
+}
+
+/// Whether the index for listings has every thread of a place.
+fn is_index_complete(connection: &Connection, place: i64) -> Answer<bool> {
+    let counted = |question: &str| -> rusqlite::Result<i64> {
+        connection.prepare_cached(question)?.query_row([place], |row| row.get(0))
+    };
+    // The first counts by the index of names; the second counts what a listing finds and a reader finds again.
+    let there = counted("SELECT count(*) FROM thread WHERE place = ?1 AND name >= ''")?;
+    let listed = counted(
+        "SELECT count(*) FROM thread AS listed INDEXED BY thread_recent
+         WHERE place = ?1 AND changed_at <= 9223372036854775807
+           AND EXISTS (SELECT 1 FROM thread AS named
+                       WHERE named.place = listed.place AND named.name = listed.name)",
+    )?;
+    Ok(there == listed)
 }
 
 /// Iterates over places in key order and, within each, threads by name.

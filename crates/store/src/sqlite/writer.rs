@@ -37,7 +37,13 @@ const TRUNCATE_PAUSE: Duration = Duration::from_secs(2);
 pub(crate) enum Request {
     Commit(Commit),
     Erase(Erasure),
-    Probe { answer: oneshot::Sender<Result<()>> },
+    Probe {
+        answer: oneshot::Sender<Result<()>>,
+    },
+    /// Rebuilds the index for listings.
+    Reindex {
+        answer: oneshot::Sender<Result<()>>,
+    },
 }
 
 /// A change to be written.
@@ -139,6 +145,14 @@ impl WriterState {
                 }
                 Request::Probe { answer } => {
                     let _ = answer.send(self.probe());
+                }
+                Request::Reindex { answer } => {
+                    let rebuilt = self.connection.execute_batch("REINDEX thread_recent");
+                    let _ =
+                        answer
+                            .send(rebuilt.map_err(|error| {
+                                translate(&self.path, Outcome::Unchanged, &error)
+                            }));
                 }
                 Request::Commit(first) => {
                     let (group, next) = gather(first, &mut waiting);

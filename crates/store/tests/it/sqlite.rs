@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use rusqlite::Connection;
-use throughline_engine::store::{Change, Expected, Store, StoreError};
+use throughline_engine::store::{Change, Expected, Page, Store, StoreError};
 use throughline_store::conformance::check_all;
 use throughline_store::sqlite::Sqlite;
 use throughline_store::url::BUSY_WAIT;
@@ -278,4 +278,56 @@ async fn an_append_writes_few_bytes_whatever_its_head_is() {
     let each = (wal() - before) / APPENDS;
     println!("an append writes {each} bytes to the WAL; its head has {}", head(1).len());
     assert!(each <= BYTES_MAX, "an append writes {each} bytes to the WAL");
+}
+
+/// An index for listings made by `built`, which then claims to be the usual one.
+fn spoil_index(path: &Path, built: &str) {
+    let usual = "CREATE INDEX thread_recent ON thread (place, changed_at DESC, name)";
+    let connection = Connection::open(path).unwrap();
+    connection
+        .execute_batch(&format!(
+            "DROP INDEX thread_recent; {built}; PRAGMA writable_schema = ON;
+             UPDATE sqlite_schema SET sql = '{usual}' WHERE name = 'thread_recent';"
+        ))
+        .unwrap();
+}
+
+#[tokio::test]
+async fn an_index_that_lost_a_thread_is_rebuilt_and_the_thread_is_listed() {
+    for built in [
+        "CREATE INDEX thread_recent ON thread (place, changed_at DESC, name) WHERE name <> 'two'",
+        "CREATE INDEX thread_recent ON thread (place, changed_at DESC, replace(name, 'two', 'tvo'))",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.db");
+        filled(&path).await;
+        spoil_index(&path, built);
+        let store = open(&path).await;
+        let two = key("two");
+        let page = Page { limit: 10, after: None };
+        let listed = store.list(&two.scope, two.kind, page).await.unwrap();
+        let mut ids: Vec<&str> = listed.iter().map(|listed| listed.key.id.as_str()).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, ["one", "two"], "{built}");
+        assert_eq!(store.erase(&two).await.unwrap().heads, 1);
+        assert_eq!(store.check().await.unwrap().problems, [""; 0]);
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_was_changed_is_counted_until_it_is_erased() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    filled(&path).await;
+    let connection = Connection::open(&path).unwrap();
+    let changed = "UPDATE thread SET head_sum = head_sum + 1 WHERE name = 'two'";
+    assert_eq!(connection.execute(changed, []).unwrap(), 1);
+    drop(connection);
+    let store = open(&path).await;
+    assert_eq!(store.facts().damaged, 0, "nobody has read it");
+    assert!(store.head(&key("one"), None).await.is_ok());
+    assert!(matches!(store.head(&key("two"), None).await, Err(StoreError::Damaged { .. })));
+    assert_eq!(store.facts().damaged, 1);
+    store.erase(&key("two")).await.unwrap();
+    assert_eq!(store.facts().damaged, 0);
 }

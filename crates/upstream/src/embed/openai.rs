@@ -7,6 +7,7 @@
 //! Invariant: texts are sent only to the configured URL; no error contains the key.
 
 use std::fmt;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -48,7 +49,8 @@ pub struct OpenAiEmbedder {
     url: String,
     name: String,
     settings: OpenAiEmbedderSettings,
-    dimensions: usize,
+    /// Set by the first response.
+    dimensions: OnceLock<usize>,
 }
 
 impl fmt::Debug for OpenAiEmbedder {
@@ -76,8 +78,15 @@ struct Row {
 }
 
 impl OpenAiEmbedder {
-    /// Creates a client and requests one vector, to learn their dimensions.
+    /// Creates a client and requests one vector, to find out whether it works.
     pub async fn connect(settings: OpenAiEmbedderSettings) -> Result<Self, UpstreamError> {
+        let embedder = Self::new(settings)?;
+        embedder.probe().await?;
+        Ok(embedder)
+    }
+
+    /// Creates a client. The first response says how many dimensions the vectors have.
+    pub fn new(settings: OpenAiEmbedderSettings) -> Result<Self, UpstreamError> {
         let base = settings.base_url.trim_end_matches('/');
         let name = format!("{base}#{}", settings.model);
         let client = Client::builder()
@@ -86,17 +95,12 @@ impl OpenAiEmbedder {
             .build()
             .map_err(|error| failure(&name, UpstreamFault::Rejected, error.to_string()))?;
         let url = format!("{base}/embeddings");
-        let mut embedder = Self { client, url, name, settings, dimensions: 0 };
-        let vectors = embedder.request(&["length"]).await?;
-        embedder.dimensions = vectors.first().map_or(0, Vec::len);
-        if embedder.dimensions == 0 || embedder.dimensions > DIMENSIONS_MAX {
-            let problem = format!(
-                "its vectors have {} dimensions; 1 to {DIMENSIONS_MAX} are supported",
-                embedder.dimensions
-            );
-            return Err(embedder.fail(UpstreamFault::Malformed, problem));
-        }
-        Ok(embedder)
+        Ok(Self { client, url, name, settings, dimensions: OnceLock::new() })
+    }
+
+    /// Requests one vector, and fails as a turn's request would.
+    pub async fn probe(&self) -> Result<(), UpstreamError> {
+        self.request(&["length"]).await.map(drop)
     }
 
     async fn request(&self, texts: &[&str]) -> Result<Vec<Vector>, UpstreamError> {
@@ -140,20 +144,28 @@ impl OpenAiEmbedder {
             return malformed(format!("{} vectors for {expected} texts", answer.data.len()));
         }
         let mut rows = answer.data;
+        let found = rows.first().map_or(0, |row| row.embedding.len());
+        if !(1..=DIMENSIONS_MAX).contains(&found) {
+            return malformed(format!(
+                "its vectors have {found} dimensions; 1 to {DIMENSIONS_MAX} are supported"
+            ));
+        }
+        let dimensions = *self.dimensions.get().unwrap_or(&found);
         rows.sort_by_key(|row| row.index);
         for (place, row) in rows.iter_mut().enumerate() {
             if row.index != place {
                 return malformed(format!("no vector for text {place}"));
             }
-            if self.dimensions != 0 && row.embedding.len() != self.dimensions {
+            if row.embedding.len() != dimensions {
                 return malformed(format!(
                     "a vector has {} dimensions instead of {}",
                     row.embedding.len(),
-                    self.dimensions
+                    dimensions
                 ));
             }
             normalize(&mut row.embedding);
         }
+        self.dimensions.get_or_init(|| dimensions);
         Ok(rows.into_iter().map(|row| row.embedding).collect())
     }
 
@@ -203,12 +215,12 @@ impl Embedder for OpenAiEmbedder {
     }
 
     fn dimensions(&self) -> usize {
-        self.dimensions
+        self.dimensions.get().copied().unwrap_or_default()
     }
 
     /// Blank texts are not sent; their vectors are all zero.
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vector>, UpstreamError> {
-        let mut vectors = vec![vec![0.0; self.dimensions]; texts.len()];
+        let mut vectors = vec![Vector::new(); texts.len()];
         let sent: Vec<usize> =
             (0..texts.len()).filter(|place| !texts[*place].trim().is_empty()).collect();
         for batch in sent.chunks(BATCH_MAX) {
@@ -216,6 +228,13 @@ impl Embedder for OpenAiEmbedder {
             for (place, vector) in batch.iter().zip(self.request(&texts).await?) {
                 vectors[*place] = vector;
             }
+        }
+        if self.dimensions.get().is_none() {
+            // Only blank texts so far, and how long their vectors are is not known yet.
+            self.probe().await?;
+        }
+        for vector in &mut vectors {
+            vector.resize(self.dimensions(), 0.0);
         }
         Ok(vectors)
     }

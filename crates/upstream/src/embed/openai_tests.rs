@@ -1,5 +1,6 @@
 //! Tests the client against a small server that is as strict as the real endpoint.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -92,6 +93,22 @@ async fn texts_come_back_as_unit_vectors_in_their_order() {
     assert_eq!(angles, [1.0, 0.0, 7.0, 0.0]);
     let length: f32 = vectors[2].iter().map(|value| value * value).sum();
     assert!((length - 1.0).abs() < 1e-5);
+}
+
+#[tokio::test]
+async fn one_that_did_not_work_at_first_is_used_once_it_does() {
+    static WORKS: AtomicBool = AtomicBool::new(false);
+    let (url, _) = serve(|texts| match WORKS.load(Ordering::Relaxed) {
+        true => lengths(texts),
+        false => StatusCode::UNAUTHORIZED.into_response(),
+    })
+    .await;
+    let embedder = OpenAiEmbedder::new(settings(url, KEY)).unwrap();
+    assert_eq!(embedder.probe().await.unwrap_err().fault, UpstreamFault::Unauthorized);
+    assert!(embedder.embed(&[" "]).await.is_err(), "the length of its vectors is not known");
+    WORKS.store(true, Ordering::Relaxed);
+    let vectors = embedder.embed(&[" ", "a"]).await.unwrap();
+    assert_eq!((vectors[0].len(), vectors[1].len(), embedder.dimensions()), (2, 2, 2));
 }
 
 #[tokio::test]

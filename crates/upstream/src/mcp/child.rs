@@ -65,8 +65,9 @@ struct Output {
 
 impl LastLines {
     /// Starts reading `stderr`, discarding earlier lines.
-    fn follow(&self, server: &str, redactor: &Redactor, stderr: ChildStderr) {
-        let reading = log_stderr(server.to_owned(), redactor.clone(), stderr, self.clone());
+    fn follow(&self, server: &config::ServerConfig, redactor: &Redactor, stderr: ChildStderr) {
+        let logged = server.log_stderr.then(|| server.name.clone());
+        let reading = read_stderr(logged, redactor.clone(), stderr, self.clone());
         let reading = Some(tokio::spawn(reading));
         *self.output() = Output { lines: VecDeque::new(), reading };
     }
@@ -132,7 +133,7 @@ pub(super) fn start(
     let stdin = child.stdin().take().ok_or_else(missing)?;
     let stdout = child.stdout().take().ok_or_else(missing)?;
     let stderr = child.stderr().take().ok_or_else(missing)?;
-    last_lines.follow(&server.name, redactor, stderr);
+    last_lines.follow(server, redactor, stderr);
     let stdout = BoundedLines {
         inner: stdout,
         line: 0,
@@ -176,7 +177,14 @@ impl Drop for ChildTransport {
     }
 }
 
-async fn log_stderr(server: String, redactor: Redactor, stderr: ChildStderr, last: LastLines) {
+/// Keeps the last lines, and logs them all under the name in `logged`. Nobody knows what a server writes: its
+/// arguments and results may be among it, so that must be asked for.
+async fn read_stderr(
+    logged: Option<String>,
+    redactor: Redactor,
+    stderr: ChildStderr,
+    last: LastLines,
+) {
     let mut reader = BufReader::new(stderr);
     let mut line = Vec::new();
     loop {
@@ -186,7 +194,9 @@ async fn log_stderr(server: String, redactor: Redactor, stderr: ChildStderr, las
             return;
         }
         let text = redactor.clean(String::from_utf8_lossy(&line).trim_end());
-        tracing::debug!(server.name = server, "stderr of the MCP server: {text}");
+        if let Some(server) = &logged {
+            tracing::debug!(server.name = server, "stderr of the MCP server: {text}");
+        }
         last.push(&text);
     }
 }

@@ -32,6 +32,8 @@ pub struct ServerConfig {
     pub message_bytes_max: usize,
     /// Maximum number of tools per server; the rest is ignored.
     pub tools_max: usize,
+    /// Whether to log what a child process writes to standard error, which may hold arguments and results.
+    pub log_stderr: bool,
 }
 
 /// How a server is reached.
@@ -68,6 +70,7 @@ impl ServerConfig {
             output_bytes_max: 256 * 1024,
             message_bytes_max: 16 * 1024 * 1024,
             tools_max: 1_000,
+            log_stderr: false,
         }
     }
 

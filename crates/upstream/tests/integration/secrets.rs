@@ -48,7 +48,10 @@ async fn logged(work: impl Future<Output = ()>) -> String {
 }
 
 async fn use_tools(transport: Transport) {
-    let mut config = ServerConfig::new("peer", transport);
+    use_tools_of(ServerConfig::new("peer", transport)).await;
+}
+
+async fn use_tools_of(mut config: ServerConfig) {
     let ample = Duration::from_secs(60);
     (config.list_timeout, config.connect_timeout, config.probe_timeout) = (ample, ample, ample);
     let proxy = McpProxy::new(vec![config]).unwrap();
@@ -67,7 +70,11 @@ async fn a_child_that_prints_its_secret_does_not_bring_it_into_the_log() {
         ("SECRET".to_owned(), SECRET.into()),
     ]);
     let command = program.to_str().unwrap().to_owned();
-    let log = logged(use_tools(Transport::Stdio { command, args, env, cwd: None })).await;
+    let transport = Transport::Stdio { command, args, env, cwd: None };
+    let log = logged(use_tools(transport.clone())).await;
+    assert!(!log.contains("eee"), "what a child says is logged only if that is asked for");
+    let asked_for = ServerConfig { log_stderr: true, ..ServerConfig::new("peer", transport) };
+    let log = logged(use_tools_of(asked_for)).await;
     assert!(log.contains("stderr of the MCP server: [redacted] eee"), "standard error is logged");
     assert!(!log.contains(SECRET));
     let longest = log.lines().map(str::len).max().unwrap();

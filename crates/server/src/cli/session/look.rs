@@ -38,6 +38,14 @@ impl List {
             return output::json(&list);
         }
         let sessions = output::list(&list, "conversations");
+        for id in output::list(&list, "damaged") {
+            let id = id.as_str().unwrap_or_default();
+            eprintln!(
+                "{} is damaged; run throughline repair {}",
+                output::plain(id),
+                output::plain(id)
+            );
+        }
         if sessions.is_empty() {
             return output::line("there are no sessions");
         }

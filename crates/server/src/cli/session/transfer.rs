@@ -1,6 +1,6 @@
 //! `session export` and `session import`.
 
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -38,6 +38,10 @@ pub(super) async fn export(
         (Some(file), _, false) => output::new_file(&file, &bytes),
         (None, Format::Markdown, true) => {
             output::json(&json!({"session": id, "markdown": String::from_utf8_lossy(&bytes)}))
+        }
+        // What somebody wrote must not give orders to a terminal.
+        (None, _, _) if std::io::stdout().is_terminal() => {
+            out::text(output::plain(&String::from_utf8_lossy(&bytes)))
         }
         (None, _, _) => out::bytes(&bytes),
     }

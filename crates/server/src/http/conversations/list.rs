@@ -43,6 +43,9 @@ pub(super) struct Conversations {
     pub conversations: Vec<Conversation>,
     /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
+    /// Ids of sessions that are damaged and cannot be read; `throughline repair` helps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
 }
 
 /// Lists the caller's sessions, most recently changed first.
@@ -61,6 +64,7 @@ pub(super) async fn list(
     Ok(Json(Conversations {
         conversations: listed.sessions.iter().map(|loaded| conversation(loaded, now)).collect(),
         next_cursor: listed.next.map(|mark| format!("{}~{}", mark.changed_at, mark.id)),
+        damaged: listed.damaged.iter().map(ToString::to_string).collect(),
     }))
 }
 
