@@ -245,8 +245,39 @@ test('the window is drawn for a turn with units and the stable start marked', as
   const stable = receipt.stable_prefix_tokens.toLocaleString('en');
   assert.ok(words.includes(`The first ${stable} are the same`), words);
   await panel.locator('.bar-stable').waitFor();
-  await panel.getByText(`The first ${stable} tokens`).waitFor();
+  const share = Math.round((100 * receipt.stable_prefix_tokens) / receipt.budget.used_tokens);
+  await panel.getByText(`The first ${stable} tokens (${share} %)`).waitFor();
   await panel.locator('.bar-head', { hasText: `${receipt.budget.used_tokens.toLocaleString('en')} of ${receipt.budget.limit_tokens.toLocaleString('en')} tokens` }).waitFor();
+  await close();
+});
+
+test('a request that ends with the one before it is not all as before', async () => {
+  const { page, close } = await openPage(browser, server.url, { path: '/' });
+  await page.route(/\/turns\/2\/context$/, async (route) => {
+    const response = await route.fetch();
+    const receipt = await response.json();
+    const sum = receipt.pieces.filter((piece) => piece.included).reduce((all, piece) => all + piece.tokens, 0);
+    // What is between the pieces is counted, too: the part that is as before may be more than the pieces together.
+    await route.fulfill({ response, json: { ...receipt, stable_tokens: sum + 20, budget: { ...receipt.budget, used_tokens: sum + 200 } } });
+  });
+  await page.goto(`${server.url}/#/c/${id}/2`);
+  const words = await page.getByRole('tabpanel').locator('.stable-words').innerText();
+  assert.doesNotMatch(words, /100 %/, words);
+  await close();
+});
+
+test('a turn without a model says "would be shown", also where its receipt arrives before it', async () => {
+  const { page, close } = await openPage(browser, server.url, { path: '/' });
+  await page.route(/\/history\?/, async (route) => {
+    await new Promise((done) => setTimeout(done, 700));
+    await route.continue();
+  });
+  await page.goto(`${server.url}/#/c/${id}/2`);
+  await page.reload();
+  const panel = page.getByRole('tabpanel');
+  await panel.locator('.shown').waitFor();
+  await page.locator('article.row[aria-label="Turn 2"] footer').waitFor();
+  await panel.locator('.shown b', { hasText: 'Would be shown:' }).waitFor();
   await close();
 });
 

@@ -68,6 +68,16 @@ test('two receipts are compared by what a piece is, not by its place', () => wit
   assert.deepEqual([names(came), names(went), changed.map(({ after }) => after.source.name), names(same)], [['d', 'message'], ['b'], ['a'], ['c']], 'a message is new each time');
 }));
 
+test('a thing that is in a request twice is not new because one of its texts is', () => withSource(async (load) => {
+  const { compareReceipts } = await load('/src/text/comparison.ts');
+  const entity = (name, hash) => ({ source: { kind: 'entity', type: 'device', name }, hash, included: true });
+  const one = { pieces: [entity('core-01', '1'), entity('core-02', '2'), entity('core-02', '3')] };
+  const two = { pieces: [entity('core-02', '2'), entity('core-02', '4'), entity('core-01', '1'), entity('core-02', '3')] };
+  const told = (one, two) => { const { came, went, changed, same } = compareReceipts(one, two); return [came, went, changed.map(({ after }) => after), same].map((pieces) => pieces.map(({ hash }) => hash).join(' ')); };
+  assert.deepEqual(told(one, two), ['4', '', '', '2 1 3']);
+  assert.deepEqual(told(two, one), ['', '4', '', '1 2 3']);
+}));
+
 test('metrics are read with labels, escapes and infinity', () => withSource(async (load) => {
   const { samples } = await load('/src/text/prometheus.ts');
   assert.deepEqual(samples('# HELP a b\na_seconds_bucket{le="+Inf",route="/\\"x\\""} 3\nb 1.5 123\nc +Inf\n'), [

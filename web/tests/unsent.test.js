@@ -25,6 +25,8 @@ for (const [device, size] of Object.entries(SIZES)) {
     await failure.getByText('Not sent: the server does not answer.').waitFor();
     await here.start();
     await page.getByText('Trying again…').waitFor({ state: 'detached' });
+    await failure.getByText('Not sent: the server did not answer. Your message is kept.').waitFor();
+    await failure.getByText('The server answers again.').waitFor();
     await page.reload();
     await page.getByRole('alert').getByText('Not sent: the server has not confirmed this message.').waitFor();
     assert.equal(await said(page).innerText(), 'Where is the zebra?');

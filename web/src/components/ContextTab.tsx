@@ -87,6 +87,8 @@ const VIEWS: [View, string][] = [['changes', 'What changed'], ['all', 'Everythin
 
 function ContextOf({ session, turn, receipt, other, before }: Receipts) {
   if (!receipt) return <p class="no-context">There is no record of what a model was shown: an application recorded this turn without a receipt.</p>;
+  // The receipt may be here before its turn.
+  turns.value?.arrived.value;
   const brief = turns.value?.get(turn) ?? null;
   const offered = turn > 1 ? VIEWS : VIEWS.slice(1);
   const shown = offered.some(([name]) => name === view.value) ? view.value! : offered[0]![0];
