@@ -1,6 +1,8 @@
 // What the server says, as far as the page reads it: all wire types of the page, in this one file.
 // The source of truth is /api/openapi.json. Fields marked "newer" are used where the server sends them.
 
+import type { components } from './schema';
+
 export type IncludeMode = 'always' | 'manual' | 'agent';
 
 export interface Conversation {
@@ -476,3 +478,6 @@ export interface Memory {
   last_used_at?: string | null;
   superseded_by?: string | null;
 }
+
+/** What was erased of a user. */
+export type ErasedUser = components['schemas']['ErasedUser'];

@@ -42,7 +42,7 @@ function Readable({ request }: { request: SentRequest }) {
       {partsOf(request.text).map((part, index) => (
         <li key={index} data-role={part.role}>
           <details open={part.role !== 'tools'}>
-            <summary>{part.title} <span class="of">{bytes(new TextEncoder().encode(part.text).length)}</span></summary>
+            <summary>{part.title} <span class="of">{bytes(part.size)}</span></summary>
             <pre tabIndex={0}>{part.text}</pre>
           </details>
         </li>

@@ -35,7 +35,9 @@ export function figuresOf(look: Look): Figure[] {
 function tokensOf(look: Look, turns: number): Figure[] {
   const each = (name: string) => count(total(look, name) / Math.max(1, turns));
   if (counts(look, 'throughline_effective_tokens_total')) {
-    const replay = counts(look, 'throughline_replay_effective_tokens_total') ? `; sending everything again: ${each('throughline_replay_effective_tokens_total')}` : '';
+    // Without instructions and tools: worth a word only where even that costs more.
+    const saves = total(look, 'throughline_replay_effective_tokens_total') > total(look, 'throughline_effective_tokens_total');
+    const replay = saves ? `; every word of the conversations again: ${each('throughline_replay_effective_tokens_total')}, without instructions and tools` : '';
     return [{ name: 'Effective tokens a turn', value: each('throughline_effective_tokens_total'), means: `cached ones counted at a tenth${replay}` }];
   }
   return [{ name: 'Tokens a turn', value: turns > 0 ? each('throughline_context_tokens_total') : '–', means: 'sent to a model, or what would be sent' }];

@@ -31,6 +31,7 @@ export function bytes(value: number): string {
 }
 
 export function milliseconds(value: number): string {
+  if (value === 0) return '< 1 ms';
   if (value < 1) return `${(value * 1000).toFixed(0)} µs`;
   if (value < 1000) return `${value < 10 ? value.toFixed(1) : value.toFixed(0)} ms`;
   return `${(value / 1000).toFixed(1)} s`;
