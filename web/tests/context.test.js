@@ -258,7 +258,7 @@ test('a request that ends with the one before it is not all as before', async ()
     const receipt = await response.json();
     const sum = receipt.pieces.filter((piece) => piece.included).reduce((all, piece) => all + piece.tokens, 0);
     // What is between the pieces is counted, too: the part that is as before may be more than the pieces together.
-    await route.fulfill({ response, json: { ...receipt, stable_tokens: sum + 20, budget: { ...receipt.budget, used_tokens: sum + 200 } } });
+    await route.fulfill({ response, json: { ...receipt, stable_prefix_tokens: sum + 20, budget: { ...receipt.budget, used_tokens: sum + 200 } } });
   });
   await page.goto(`${server.url}/#/c/${id}/2`);
   const words = await page.getByRole('tabpanel').locator('.stable-words').innerText();
@@ -286,7 +286,7 @@ test('figures that a newer server sends are shown, and older ones are not missed
   await page.route(/\/turns\/2\/context$/, async (route) => {
     const response = await route.fetch();
     const receipt = await response.json();
-    await route.fulfill({ response, json: { ...receipt, stable_tokens: 1234, effective_tokens: 567, replay_effective_tokens: 890, broken_by: 'a rule changed', pieces: receipt.pieces.map((piece, index) => (index === 0 ? { ...piece, since: 1 } : piece)) } });
+    await route.fulfill({ response, json: { ...receipt, stable_prefix_tokens: 1234, effective_tokens: 567, replay_effective_tokens: 890, broken_by: 'a rule changed', pieces: receipt.pieces.map((piece, index) => (index === 0 ? { ...piece, since: 1 } : piece)) } });
   });
   await page.goto(`${server.url}/#/c/${id}/2`);
   const panel = page.getByRole('tabpanel');

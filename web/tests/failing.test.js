@@ -54,6 +54,19 @@ for (const [device, size] of Object.entries(SIZES)) {
   }
 }
 
+test('a request that a provider refused was sent, and nothing says that no model was asked', async () => {
+  answer = { status: 401, message: 'Incorrect API key provided' };
+  const { page, close } = await openPage(browser, server.url);
+  await say(page, 'Who keeps the thread?', { turn: 1 });
+  await page.locator('article.row[aria-label="Turn 1"] .context-line b', { hasText: /^Sent:$/ }).waitFor();
+  const panel = page.getByRole('tabpanel');
+  await panel.locator('.shown b', { hasText: /^Sent:$/ }).waitFor();
+  await panel.getByRole('button', { name: 'Request', exact: true }).click();
+  await panel.getByText('The model failed.').waitFor();
+  assert.doesNotMatch(await panel.innerText(), /No model was asked/);
+  await close();
+});
+
 for (const [device, size] of Object.entries(SIZES)) {
   test(`a reply that breaks off keeps what was said and says so, on ${device}`, async () => {
     answer = { words: ['The first half. ', '```rust\nlet thread = "un'], pause: 100, broken: true };

@@ -1,5 +1,5 @@
 // What the server says, as far as the page reads it: all wire types of the page, in this one file.
-// The source of truth is /api/openapi.json. Fields marked "newer" are used where the server sends them.
+// `agreement.ts` holds them against /api/openapi.json. Fields marked "newer" are used where the server sends them.
 
 import type { components } from './schema';
 
@@ -251,8 +251,6 @@ export interface Receipt {
   calls: ReceiptCall[];
   stable_prefix_tokens: number;
   layout: number;
-  /** Newer: tokens at the start that the request before had too, byte for byte. */
-  stable_tokens?: number;
   /** Uncached tokens and a tenth of the cached ones. */
   effective_tokens?: number;
   /** What sending the whole conversation again would have taken. */
@@ -454,8 +452,6 @@ export interface ContextStatistics {
   last_tokens: number;
   stable_prefix_share: number;
   warnings: number;
-  /** Newer: the same by bytes. */
-  stable_share?: number;
 }
 
 export interface ServerStatus {

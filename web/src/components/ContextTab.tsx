@@ -94,7 +94,7 @@ function ContextOf({ session, turn, receipt, other, before }: Receipts) {
   const shown = offered.some(([name]) => name === view.value) ? view.value! : offered[0]![0];
   return (
     <div class="context-used">
-      <p class="shown"><b>{shownWords(brief?.form ?? null)}</b> {shownSummary(receipt.summary)}</p>
+      <p class="shown"><b>{shownWords(brief)}</b> {shownSummary(receipt.summary)}</p>
       <WindowBar receipt={receipt} usage={brief?.usage ?? null} cost={brief?.cost ?? null} />
       <div class="segmented" role="group" aria-label="Look at">
         {offered.map(([name, label]) => <button key={name} aria-pressed={shown === name} onClick={() => (view.value = name)}>{label}</button>)}
@@ -102,7 +102,7 @@ function ContextOf({ session, turn, receipt, other, before }: Receipts) {
       {shown === 'changes' && <ContextChanges session={session} one={other} two={turn} before={before} after={receipt} />}
       {shown === 'all' && <ContextAll session={session} turn={turn} receipt={receipt} />}
       {shown === 'timeline' && <Timeline turn={turn} receipt={receipt} />}
-      {shown === 'request' && <RequestView session={session} turn={turn} />}
+      {shown === 'request' && <RequestView session={session} turn={turn} asked={!receipt.no_model} />}
     </div>
   );
 }

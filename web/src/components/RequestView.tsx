@@ -9,15 +9,19 @@ import { Icon } from './Icon';
 import { useLoaded } from './useLoaded';
 import { Waiting } from './Waiting';
 
-export function RequestView({ session, turn }: { session: string; turn: number }) {
+const AS_SENT = 'The first request of this turn, byte for byte as the provider was sent it; each later one adds its calls and results.';
+const FAILED = 'The model failed. This is the request before it was put into the format of its provider.';
+const NOT_ASKED = 'No model was asked. This is what one would be shown, before it is put into the format of a provider.';
+
+export function RequestView({ session, turn, asked }: { session: string; turn: number; asked: boolean }) {
   const wide = useSignal(false);
-  const loaded = useLoaded(() => Promise.all([requestOf(session, turn), providerRequestOf(session, turn)]), [session, turn]);
+  const loaded = useLoaded(() => Promise.all([requestOf(session, turn), asked ? providerRequestOf(session, turn) : null]), [session, turn, asked]);
   if (loaded.state !== 'here') return <Waiting loaded={loaded} />;
   const [own, sent] = loaded.value;
   const body = sent ?? own;
   return (
     <div class="request">
-      <p class="quiet">{sent ? 'The first request of this turn, byte for byte as the provider was sent it; each later one adds its calls and results.' : 'No model was asked. This is what one would be shown, before it is put into the format of a provider.'}</p>
+      <p class="quiet">{sent ? AS_SENT : asked ? FAILED : NOT_ASKED}</p>
       <div class="actions start">
         <button class="button small" onClick={() => copy(body.text, `Copied the request of turn ${turn}.`)}><Icon name="copy" size={14} /> Copy {bytes(body.size)}</button>
         <button class="button small" onClick={() => (wide.value = true)}>Side by side</button>

@@ -22,7 +22,7 @@ export function figuresOf(look: Look): Figure[] {
   const slow = quantile(buckets(look.samples, REQUESTS), 0.95);
   const [made, missed, spared] = ['look_ups_made', 'look_ups_failed', 'look_ups_spared'].map((name) => stat(look, name) ?? 0) as [number, number, number];
   return [
-    { name: 'Stable share', value: context.turns > 0 ? percent(context.stable_share ?? context.stable_prefix_share) : '–', means: `of the last ${count(context.turns)} requests repeats the one before, which a provider's cache can serve` },
+    { name: 'Stable share', value: context.turns > 0 ? percent(context.stable_prefix_share) : '–', means: `of the last ${count(context.turns)} requests repeats the one before, which a provider's cache can serve` },
     ...tokensOf(look, turns),
     { name: 'Turns', value: count(turns), means: failed > 0 ? `since the start; ${count(failed)} failed` : 'since the start; none failed', bad: failed > 0 },
     { name: 'Look-ups', value: count(made), means: `of things through tools; ${count(missed)} failed, ${count(spared)} were spared`, bad: missed > 0 },
