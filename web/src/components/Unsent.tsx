@@ -6,21 +6,29 @@ import { sentence } from '../state/notices';
 import { outbox } from '../state/outbox';
 import { Icon } from './Icon';
 
-/** Why it was not sent, and what to do; a server that did not answer may do so by now. */
-function reason(problem: Problem | null): { words: string; hint: string } {
-  if (problem?.code !== 'unreachable') return { words: problem?.message ?? '', hint: problem?.hint ?? '' };
-  return reachable.value
-    ? { words: 'the server did not answer', hint: 'the server answers again' }
-    : { words: problem.message, hint: 'see whether it is running' };
+interface UnsentProps {
+  session: string;
+  problem: Problem | null;
+  /** Whether the server had begun to answer. */
+  begun?: boolean;
 }
 
-export function Unsent({ session, problem }: { session: string; problem: Problem | null }) {
+/** What happened, and what to do; a server that did not answer may do so by now. */
+function reason(problem: Problem | null, begun: boolean): { words: string; hint: string } {
+  const state = reachable.value ? 'the server answers again' : 'see whether the server is running';
+  if (problem?.code === 'unreachable' && begun) return { words: 'The reply broke off: the server did not answer any more', hint: state };
+  if (problem?.code === 'unreachable') return { words: `Not sent: the server ${reachable.value ? 'did' : 'does'} not answer`, hint: state };
+  if (problem?.code === 'session_inactive') return { words: `Not sent: ${problem.message}`, hint: 'restore it at the top of the conversation, then try again' };
+  return { words: problem ? `Not sent: ${problem.message}` : 'Not sent', hint: problem?.hint ?? '' };
+}
+
+export function Unsent({ session, problem, begun = false }: UnsentProps) {
   const outgoing = outbox.value[session];
   if (!outgoing) return null;
-  const { words, hint } = reason(problem);
+  const { words, hint } = reason(problem, begun);
   return (
     <div class="failure" role="alert">
-      <p><Icon name="warning" size={16} /> Not sent{words ? `: ${words}` : ''}. Your message is kept.</p>
+      <p><Icon name="warning" size={16} /> {words}. Your message is kept.</p>
       {hint && <p class="quiet">{sentence(hint)}.</p>}
       <div class="actions start">
         <button class="button primary small" onClick={() => sendOut(outgoing)}>Retry</button>

@@ -127,6 +127,7 @@ async function follow(id: string, path: string, body: unknown, headers: Record<s
     update({ state: 'waiting' });
     return complain(problem);
   } else if (problem) {
+    if (problem.code === 'session_inactive') void refreshSession().catch(() => undefined);
     return update({ state: 'unsent', problem });
   }
   await settle(id, turn);
