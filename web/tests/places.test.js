@@ -196,6 +196,10 @@ test('suggestions come from how a session was used, each with one click', async 
   const { items } = await server.api('GET', `/conversations/${own}`);
   assert.ok(items.some((item) => item.name === 'maintenance') && items.some((item) => item.name === 'get_device'));
   assert.ok(!items.some((item) => item.name === 'list_vlans'));
+  await page.locator('.notice', { hasText: 'Removed' }).getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Undone.', { exact: true }).waitFor();
+  const { items: again } = await server.api('GET', `/conversations/${own}`);
+  assert.ok(again.some((item) => item.name === 'list_vlans'), 'what was removed is back');
   await close();
 });
 
