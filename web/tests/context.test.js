@@ -230,6 +230,33 @@ test('with a model the request is the body that its provider was sent, byte for 
   }
 });
 
+test('each request of a turn with calls is shown as its provider was sent it', async () => {
+  const model = await startModel(({ tools, messages }) => {
+    const sites = tools?.find((tool) => tool.function.name.includes('list_sites'));
+    return sites && messages.at(-1).role === 'user' ? { call: { name: sites.function.name, arguments: {} } } : { words: ['Four.'] };
+  });
+  const own = await startServer({ args: ['--demo'], env: { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'scripted' } });
+  try {
+    await toolsReady(own);
+    const { page, close } = await openPage(browser, own.url);
+    await say(page, 'How many sites are there?', { turn: 1 });
+    const panel = page.getByRole('tabpanel');
+    await panel.getByRole('button', { name: 'Request', exact: true }).click();
+    for (const [index, body] of model.bodies.entries()) {
+      await panel.getByLabel('Request').selectOption({ label: `${index + 1} of ${model.bodies.length}` });
+      await panel.getByText(`Request ${index + 1} of ${model.bodies.length} of this turn, byte for byte as the provider was sent it`).waitFor();
+      await panel.getByRole('button', { name: /^Copy/ }).click();
+      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), body, `request ${index + 1}`);
+    }
+    assert.equal(model.bodies.length, 2);
+    await panel.locator('.readable li[data-role=tool], .readable li', { hasText: 'Amsterdam' }).first().waitFor();
+    await close();
+  } finally {
+    await own.stop();
+    await model.stop();
+  }
+});
+
 test('a turn without a receipt says so', async () => {
   const { page, panel, close } = await open();
   await page.locator('article.row[aria-label="Turn 4"]').getByText('No record of what a model was shown').waitFor();

@@ -102,7 +102,7 @@ function ContextOf({ session, turn, receipt, other, before }: Receipts) {
       {shown === 'changes' && <ContextChanges session={session} one={other} two={turn} before={before} after={receipt} />}
       {shown === 'all' && <ContextAll session={session} turn={turn} receipt={receipt} />}
       {shown === 'timeline' && <Timeline turn={turn} receipt={receipt} />}
-      {shown === 'request' && <RequestView session={session} turn={turn} asked={!receipt.no_model} />}
+      {shown === 'request' && <RequestView key={`${session}/${turn}`} session={session} turn={turn} asked={!receipt.no_model} />}
     </div>
   );
 }
