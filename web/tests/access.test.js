@@ -1,7 +1,7 @@
 // For everybody: by keyboard alone, on a phone, light and dark.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertAccessible, launch, openPage, PHONE, shot } from './support/browser.js';
+import { assertAccessible, launch, openPage, PHONE, say, shot } from './support/browser.js';
 import { startServer, toolsReady } from './support/server.js';
 
 let server;
@@ -91,5 +91,31 @@ test('the colours follow the choice over the system', async () => {
   assert.notEqual(dark, light);
   await page.reload();
   assert.equal(await ground(), light, 'remembered');
+  await close();
+});
+
+test('the focus goes back to where a dialog was opened, and leaves the search', async () => {
+  const { page, close } = await openPage(browser, server.url);
+  await say(page, 'Hello there', { turn: 1 });
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+  for (const [entry, dialog] of [['Share…', 'Share'], ['Rename', 'Rename']]) {
+    await page.getByRole('button', { name: 'Session', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: entry }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    assert.equal(await focused(), 'Session', `after ${dialog}`);
+  }
+  await page.keyboard.press('/');
+  await page.keyboard.type('hello');
+  await page.keyboard.press('Escape');
+  assert.equal(await page.getByLabel('Search sessions').inputValue(), '');
+  assert.equal(await focused(), 'Search sessions');
+  await page.keyboard.press('Escape');
+  assert.notEqual(await focused(), 'Search sessions');
+  await page.keyboard.press('m');
+  assert.equal(await focused(), 'Message');
   await close();
 });

@@ -230,6 +230,33 @@ test('with a model the request is the body that its provider was sent, byte for 
   }
 });
 
+test('each request of a turn with calls is shown as its provider was sent it', async () => {
+  const model = await startModel(({ tools, messages }) => {
+    const sites = tools?.find((tool) => tool.function.name.includes('list_sites'));
+    return sites && messages.at(-1).role === 'user' ? { call: { name: sites.function.name, arguments: {} } } : { words: ['Four.'] };
+  });
+  const own = await startServer({ args: ['--demo'], env: { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'scripted' } });
+  try {
+    await toolsReady(own);
+    const { page, close } = await openPage(browser, own.url);
+    await say(page, 'How many sites are there?', { turn: 1 });
+    const panel = page.getByRole('tabpanel');
+    await panel.getByRole('button', { name: 'Request', exact: true }).click();
+    for (const [index, body] of model.bodies.entries()) {
+      await panel.getByLabel('Request').selectOption({ label: `${index + 1} of ${model.bodies.length}` });
+      await panel.getByText(`Request ${index + 1} of ${model.bodies.length} of this turn, byte for byte as the provider was sent it`).waitFor();
+      await panel.getByRole('button', { name: /^Copy/ }).click();
+      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), body, `request ${index + 1}`);
+    }
+    assert.equal(model.bodies.length, 2);
+    await panel.locator('.readable li[data-role=tool], .readable li', { hasText: 'Amsterdam' }).first().waitFor();
+    await close();
+  } finally {
+    await own.stop();
+    await model.stop();
+  }
+});
+
 test('a turn without a receipt says so', async () => {
   const { page, panel, close } = await open();
   await page.locator('article.row[aria-label="Turn 4"]').getByText('No record of what a model was shown').waitFor();
@@ -245,8 +272,39 @@ test('the window is drawn for a turn with units and the stable start marked', as
   const stable = receipt.stable_prefix_tokens.toLocaleString('en');
   assert.ok(words.includes(`The first ${stable} are the same`), words);
   await panel.locator('.bar-stable').waitFor();
-  await panel.getByText(`The first ${stable} tokens`).waitFor();
+  const share = Math.round((100 * receipt.stable_prefix_tokens) / receipt.budget.used_tokens);
+  await panel.getByText(`The first ${stable} tokens (${share} %)`).waitFor();
   await panel.locator('.bar-head', { hasText: `${receipt.budget.used_tokens.toLocaleString('en')} of ${receipt.budget.limit_tokens.toLocaleString('en')} tokens` }).waitFor();
+  await close();
+});
+
+test('a request that ends with the one before it is not all as before', async () => {
+  const { page, close } = await openPage(browser, server.url, { path: '/' });
+  await page.route(/\/turns\/2\/context$/, async (route) => {
+    const response = await route.fetch();
+    const receipt = await response.json();
+    const sum = receipt.pieces.filter((piece) => piece.included).reduce((all, piece) => all + piece.tokens, 0);
+    // What is between the pieces is counted, too: the part that is as before may be more than the pieces together.
+    await route.fulfill({ response, json: { ...receipt, stable_prefix_tokens: sum + 20, budget: { ...receipt.budget, used_tokens: sum + 200 } } });
+  });
+  await page.goto(`${server.url}/#/c/${id}/2`);
+  const words = await page.getByRole('tabpanel').locator('.stable-words').innerText();
+  assert.doesNotMatch(words, /100 %/, words);
+  await close();
+});
+
+test('a turn without a model says "would be shown", also where its receipt arrives before it', async () => {
+  const { page, close } = await openPage(browser, server.url, { path: '/' });
+  await page.route(/\/history\?/, async (route) => {
+    await new Promise((done) => setTimeout(done, 700));
+    await route.continue();
+  });
+  await page.goto(`${server.url}/#/c/${id}/2`);
+  await page.reload();
+  const panel = page.getByRole('tabpanel');
+  await panel.locator('.shown').waitFor();
+  await page.locator('article.row[aria-label="Turn 2"] footer').waitFor();
+  await panel.locator('.shown b', { hasText: 'Would be shown:' }).waitFor();
   await close();
 });
 
@@ -255,7 +313,7 @@ test('figures that a newer server sends are shown, and older ones are not missed
   await page.route(/\/turns\/2\/context$/, async (route) => {
     const response = await route.fetch();
     const receipt = await response.json();
-    await route.fulfill({ response, json: { ...receipt, stable_tokens: 1234, effective_tokens: 567, replay_effective_tokens: 890, broken_by: 'a rule changed', pieces: receipt.pieces.map((piece, index) => (index === 0 ? { ...piece, since: 1 } : piece)) } });
+    await route.fulfill({ response, json: { ...receipt, stable_prefix_tokens: 1234, effective_tokens: 567, replay_effective_tokens: 890, broken_by: 'a rule changed', pieces: receipt.pieces.map((piece, index) => (index === 0 ? { ...piece, since: 1 } : piece)) } });
   });
   await page.goto(`${server.url}/#/c/${id}/2`);
   const panel = page.getByRole('tabpanel');

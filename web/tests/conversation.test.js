@@ -88,7 +88,11 @@ for (const [device, size] of Object.entries(SIZES)) {
       { name: 'archive.zip', mimeType: 'application/zip', buffer: Buffer.from([0x50, 0x4b, 0, 0xff]) },
       { name: 'broken.png', mimeType: 'image/png', buffer: Buffer.from([0x89, 0x50, 0, 0xff]) },
       { name: 'extra.md', mimeType: 'text/markdown', buffer: Buffer.from('# Extra') },
+      { name: 'nothing.txt', mimeType: 'text/plain', buffer: Buffer.from('') },
+      { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('The rack is R42.') },
     ]);
+    await page.getByText('nothing.txt is empty.').waitFor();
+    await page.getByText('notes.txt is already attached.').waitFor();
     await page.getByText('archive.zip is neither a text file nor a picture').waitFor();
     await page.getByText('broken.png cannot be read as a picture.').waitFor();
     await page.getByRole('button', { name: 'Leave extra.md out' }).click();

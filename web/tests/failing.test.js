@@ -30,6 +30,7 @@ const FAILURES = {
   'a refused key': [{ status: 401, message: 'Incorrect API key provided' }, "The model's provider did not accept the key."],
   'a broken provider': [{ status: 500, message: 'something broke' }, "The model's provider failed."],
   'no answer at all': [{ silent: true }, 'The model did not answer in time.'],
+  'an answer without a word': [{ words: [] }, 'The model said nothing.'],
 };
 
 for (const [device, size] of Object.entries(SIZES)) {
@@ -52,6 +53,51 @@ for (const [device, size] of Object.entries(SIZES)) {
     });
   }
 }
+
+test('a request that a provider refused was sent, and nothing says that no model was asked', async () => {
+  answer = { status: 401, message: 'Incorrect API key provided' };
+  const { page, close } = await openPage(browser, server.url);
+  await say(page, 'Who keeps the thread?', { turn: 1 });
+  await page.locator('article.row[aria-label="Turn 1"] .context-line b', { hasText: /^Sent:$/ }).waitFor();
+  const panel = page.getByRole('tabpanel');
+  await panel.locator('.shown b', { hasText: /^Sent:$/ }).waitFor();
+  await panel.getByRole('button', { name: 'Request', exact: true }).click();
+  await panel.getByText('The model failed.').waitFor();
+  assert.doesNotMatch(await panel.innerText(), /No model was asked/);
+  await close();
+});
+
+for (const [device, size] of Object.entries(SIZES)) {
+  test(`a reply that breaks off keeps what was said and says so, on ${device}`, async () => {
+    answer = { words: ['The first half. ', '```rust\nlet thread = "un'], pause: 100, broken: true };
+    const { page, close } = await openPage(browser, server.url, size);
+    await say(page, 'Who keeps the thread?', { turn: 1 });
+    const turn = page.locator('article.row[aria-label="Turn 1"]');
+    await turn.locator('.failure strong', { hasText: "The model's answer was broken off" }).waitFor();
+    assert.match(await turn.locator('.markdown').innerText(), /The first half\.[^]*let thread = "un/);
+    await assertAccessible(page, `a broken reply on ${device}`);
+    await assertFits(page, `a broken reply on ${device}`);
+    await shot(page, `failed-broken-${size.viewport.width}`);
+    await page.reload();
+    await turn.locator('.failure strong', { hasText: "The model's answer was broken off" }).waitFor();
+    await turn.getByRole('button', { name: 'Answer without a model' }).click();
+    await page.locator('article.row[aria-label="Turn 2"] .meta', { hasText: 'no model' }).waitFor();
+    answer = { words: ['Whole.'] };
+    await say(page, 'And now?', { turn: 3 });
+    await page.locator('article.row[aria-label="Turn 3"] .markdown', { hasText: 'Whole.' }).waitFor();
+    await close();
+  });
+}
+
+test('the page of a proxy that answers in place of the model is told without its tags', async () => {
+  answer = { status: 502, message: '<html>\n<head><title>502 Bad Gateway</title></head>\n<body><center><h1>502 Bad Gateway</h1></center></body></html>' };
+  const { page, close } = await openPage(browser, server.url);
+  await say(page, 'Who keeps the thread?', { turn: 1 });
+  const told = page.locator('article.row[aria-label="Turn 1"] .failure');
+  await told.getByText('502 Bad Gateway').waitFor();
+  assert.doesNotMatch(await told.innerText(), /[<>]/);
+  await close();
+});
 
 test('a turn that the server stored as failed says so and offers an answer without a model', async () => {
   answer = { words: ['Fine.'] };

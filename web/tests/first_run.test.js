@@ -55,7 +55,28 @@ test('the tour shows a call, a reference, a change, an earlier result and an app
   await page.getByRole('button', { name: 'Approve' }).click();
   await turn(5).locator('footer').waitFor();
   await turn(5).getByText('inventory:delete_device').waitFor();
+  await settled(page, 5);
   await shot(page, 'tour-end');
+  await close();
+});
+
+/** Nothing waits any more, and the panel shows the turn that ended. */
+async function settled(page, turn) {
+  await page.getByRole('heading', { name: `Turn ${turn}` }).waitFor();
+  assert.equal(await page.locator('.turn[data-status=live]').count(), 0, 'no turn is under way');
+  assert.equal(await page.getByRole('button', { name: 'Approve' }).count(), 0, 'nothing waits for a decision');
+}
+
+test('a call that was decided without a reload is over', async () => {
+  const { page, close } = await openPage(browser, server.url);
+  await page.getByLabel('Message', { exact: true }).fill('Delete the device fra1-srv-01');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Approve' }).waitFor();
+  // The head with what waits has arrived, as it has for everybody who reads before deciding.
+  await page.locator('.sessions a', { hasText: 'waits for you' }).first().waitFor();
+  await page.getByRole('button', { name: 'Approve' }).click();
+  await page.locator('article.row[aria-label="Turn 1"] footer').waitFor();
+  await settled(page, 1);
   await close();
 });
 

@@ -68,6 +68,16 @@ test('two receipts are compared by what a piece is, not by its place', () => wit
   assert.deepEqual([names(came), names(went), changed.map(({ after }) => after.source.name), names(same)], [['d', 'message'], ['b'], ['a'], ['c']], 'a message is new each time');
 }));
 
+test('a thing that is in a request twice is not new because one of its texts is', () => withSource(async (load) => {
+  const { compareReceipts } = await load('/src/text/comparison.ts');
+  const entity = (name, hash) => ({ source: { kind: 'entity', type: 'device', name }, hash, included: true });
+  const one = { pieces: [entity('core-01', '1'), entity('core-02', '2'), entity('core-02', '3')] };
+  const two = { pieces: [entity('core-02', '2'), entity('core-02', '4'), entity('core-01', '1'), entity('core-02', '3')] };
+  const told = (one, two) => { const { came, went, changed, same } = compareReceipts(one, two); return [came, went, changed.map(({ after }) => after), same].map((pieces) => pieces.map(({ hash }) => hash).join(' ')); };
+  assert.deepEqual(told(one, two), ['4', '', '', '2 1 3']);
+  assert.deepEqual(told(two, one), ['', '4', '', '1 2 3']);
+}));
+
 test('metrics are read with labels, escapes and infinity', () => withSource(async (load) => {
   const { samples } = await load('/src/text/prometheus.ts');
   assert.deepEqual(samples('# HELP a b\na_seconds_bucket{le="+Inf",route="/\\"x\\""} 3\nb 1.5 123\nc +Inf\n'), [
@@ -155,6 +165,19 @@ test('the time of a turn adds up, whether the server measured it or not', () => 
   assert.deepEqual([measured.measured, measured.total, spans(measured)], [true, 47, ['Recall and selection 0+5', 'Model m 5+40', 's:t 9+3', 'Commit to the store 45+2']]);
 }));
 
+test('the time that somebody took to decide is a part of the turn', () => withSource(async (load) => {
+  const { timeOf } = await load('/src/text/timeline.ts');
+  const turn = { at: '2026-01-01T00:00:10.000Z', took_ms: 500, form: { by: 'offline' }, tool_executions: [{ server: 's', name: 't', round: 1, took_ms: 100 }] };
+  const { spans, total } = timeOf(turn, { at: '2026-01-01T00:00:02.500Z' });
+  assert.deepEqual(spans.map(({ label, start, took }) => `${label} ${start}+${took}`), ['Waited for a decision 0+7000', 's:t 7000+100', 'Choosing and wording, no model 7100+400']);
+  assert.equal(total, 7500);
+}));
+
+test('a time that is too short to be measured is not told as none', () => withSource(async (load) => {
+  const { milliseconds } = await load('/src/text/numbers.ts');
+  assert.deepEqual([0, 0.25, 1, 52, 4100].map(milliseconds), ['< 1 ms', '250 µs', '1.0 ms', '52 ms', '4.1 s']);
+}));
+
 test('a request is read in parts, whoever\'s format it has', () => withSource(async (load) => {
   const { partsOf } = await load('/src/text/request.ts');
   const told = (request) => partsOf(JSON.stringify(request)).map(({ title, text }) => `${title}: ${text}`);
@@ -162,6 +185,8 @@ test('a request is read in parts, whoever\'s format it has', () => withSource(as
   assert.deepEqual(told(engine), ['1 tool: a: does', 'Instructions: Be.', 'User: Hi', 'Assistant: calls a {"x":1}', 'User: result: ok']);
   const openai = { tools: [{ type: 'function', function: { name: 'a' } }], messages: [{ role: 'system', content: 'Be.' }, { role: 'assistant', content: null, tool_calls: [{ function: { name: 'a', arguments: '{}' } }] }, { role: 'tool', content: 'ok' }] };
   assert.deepEqual(told(openai), ['1 tool: a: ', 'Instructions: Be.', 'Assistant: calls a {}', 'Tool result: ok']);
+  const tools = [{ name: 'a', description: 'does', input_schema: { type: 'object', properties: { device: { type: 'string' } } } }];
+  assert.equal(partsOf(JSON.stringify({ tools, messages: [] }))[0].size, JSON.stringify(tools).length, 'tools are as large as they are sent');
 }));
 
 test('quantiles come out of the buckets between two looks', () => withSource(async (load) => {

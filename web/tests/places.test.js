@@ -196,6 +196,10 @@ test('suggestions come from how a session was used, each with one click', async 
   const { items } = await server.api('GET', `/conversations/${own}`);
   assert.ok(items.some((item) => item.name === 'maintenance') && items.some((item) => item.name === 'get_device'));
   assert.ok(!items.some((item) => item.name === 'list_vlans'));
+  await page.locator('.notice', { hasText: 'Removed' }).getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Undone.', { exact: true }).waitFor();
+  const { items: again } = await server.api('GET', `/conversations/${own}`);
+  assert.ok(again.some((item) => item.name === 'list_vlans'), 'what was removed is back');
   await close();
 });
 
@@ -266,5 +270,67 @@ test('memory is shown where the server keeps any, with its source; it is correct
   await page.getByText('Nothing like that is remembered.').waitFor();
   await page.getByLabel('Find').fill('sam');
   await row('call me Sam').waitFor();
+  await close();
+});
+
+test('all memories can be reached, page by page', async () => {
+  const now = new Date().toISOString();
+  const memories = Array.from({ length: 60 }, (_, index) => ({ id: `many-${index}`, text: `Shelf number ${index} holds box ${index}`, kind: 'fact', trust: 'told', created_at: now, changed_at: now }));
+  await server.api('POST', '/memories/import', { format: 'throughline.memories/1', memories });
+  const { page, close } = await at('/#/memory');
+  await page.locator('.memory').nth(49).waitFor();
+  assert.equal(await page.locator('.memory').count(), 50);
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await page.locator('.memory').nth(59).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Show more' }).count(), 0);
+  await close();
+});
+
+test('all data of a user is exported, and erased with a receipt that counts it', async () => {
+  const other = { 'x-user-id': 'ada' };
+  await server.api('POST', '/conversations', { id: 'of-ada' }, other);
+  await server.api('POST', '/conversations/of-ada/turns', { message: 'Hello', reply: 'Hello, Ada.' }, other);
+  await server.api('POST', '/memories', { text: 'I live in Lisbon' }, other);
+  const { page, close } = await at('/#/memory');
+  const section = page.locator('.card', { has: page.getByRole('heading', { name: 'All data of a user' }) });
+  await section.getByLabel('User').fill('ada');
+  const [file] = await Promise.all([page.waitForEvent('download'), section.getByRole('button', { name: 'Export' }).click()]);
+  assert.equal(file.suggestedFilename(), 'ada.jsonl');
+  assert.match(await (await import('node:fs/promises')).readFile(await file.path(), 'utf8'), /I live in Lisbon[^]*Hello, Ada\./);
+  await section.getByRole('button', { name: 'Erase…' }).click();
+  const dialog = page.getByRole('dialog');
+  const erase = dialog.getByRole('button', { name: 'Erase everything' });
+  assert.ok(await erase.isDisabled(), 'the id is typed first');
+  await dialog.getByLabel('Type ada to confirm').fill('ada');
+  await assertAccessible(page, 'erasing a user');
+  await erase.click();
+  await dialog.getByText('Everything of ada is erased.').waitFor();
+  const told = (await dialog.innerText()).replaceAll('\n', ' ');
+  assert.match(told, /Sessions 1 /);
+  assert.match(told, /Memories 1 /);
+  await assertAccessible(page, 'what was erased of a user');
+  await shot(page, 'erased-user');
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await assert.rejects(server.api('GET', '/conversations/of-ada', undefined, other), /404/);
+  assert.ok((await server.api('GET', '/conversations')).conversations.length > 0, 'others keep theirs');
+  await section.getByRole('button', { name: 'Export' }).click();
+  await page.getByText('There is no user ada').waitFor();
+  await close();
+});
+
+test('a plain replay is told only where it would cost more', async () => {
+  let replay;
+  const { page, close } = await at('/');
+  await page.route('**/metrics', (route) => route.fulfill({
+    contentType: 'text/plain', body: `throughline_turns_total 2\nthroughline_effective_tokens_total 2000\nthroughline_replay_effective_tokens_total ${replay}\n`,
+  }));
+  const told = async (counted) => {
+    replay = counted;
+    await page.goto(`${server.url}/#/operations`);
+    await page.reload();
+    return page.locator('.figures-row > div', { hasText: 'Effective tokens a turn' }).innerText();
+  };
+  assert.doesNotMatch(await told(100), /again/);
+  assert.match(await told(8000), /every word of the conversations again: 4,000, without instructions and tools/);
   await close();
 });

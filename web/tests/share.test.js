@@ -82,3 +82,21 @@ for (const [size, options] of Object.entries(SIZES)) {
     await close();
   });
 }
+
+test('a visitor is told which replies are not whole', async () => {
+  const turns = [['complete', 'All of it.'], ['partial', 'The first half'], ['failed', 'Made without it.'], ['failed', '']]
+    .map(([status, reply], index) => ({ turn: index + 1, at: new Date().toISOString(), message: `Question ${index + 1}`, reply, status, tools_used: [] }));
+  const inDays = (days) => new Date(Date.now() + days * 86_400_000 - 5000).toISOString();
+  const { page, close } = await here.open();
+  await page.route('**/api/v1/shared/**', (route) => route.fulfill({
+    json: { title: 'Halves', shared_at: new Date().toISOString(), expires_at: inDays(7), up_to_turn: 4, turns, next_cursor: null },
+  }));
+  await page.goto(`${here.server.url}/#/shared/share_${'0'.repeat(64)}`);
+  const told = (turn) => page.locator(`article[aria-label="Turn ${turn}"]`).innerText();
+  await page.getByText('The link expires in 7 days').waitFor();
+  assert.doesNotMatch(await told(1), /broken|failed/i);
+  assert.match(await told(2), /The first half[^]*This reply is not whole\./);
+  assert.match(await told(3), /Made without it\.[^]*The model failed; this was answered without it\./);
+  assert.match(await told(4), /This turn failed\./);
+  await close();
+});

@@ -25,6 +25,8 @@ for (const [device, size] of Object.entries(SIZES)) {
     await failure.getByText('Not sent: the server does not answer.').waitFor();
     await here.start();
     await page.getByText('Trying again…').waitFor({ state: 'detached' });
+    await failure.getByText('Not sent: the server did not answer. Your message is kept.').waitFor();
+    await failure.getByText('The server answers again.').waitFor();
     await page.reload();
     await page.getByRole('alert').getByText('Not sent: the server has not confirmed this message.').waitFor();
     assert.equal(await said(page).innerText(), 'Where is the zebra?');
@@ -95,6 +97,50 @@ test('a stream that breaks in the middle leaves one turn, not two', async () => 
   await page.locator('article.row[aria-label="Turn 2"] footer').waitFor();
   const id = new URL(page.url()).hash.split('/')[2];
   assert.equal((await here.server.api('GET', `/conversations/${id}`)).turns, 2);
+  await close();
+});
+
+test('a reply that our server broke off is not told as a message that was not sent', async () => {
+  const { page, close } = await here.open();
+  await say(page, 'Hello', { turn: 1 });
+  const event = (name, data) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+  await page.route('**/chat/stream', (route) => route.fulfill({ contentType: 'text/event-stream', body: event('delta', { text: 'The first half' }) }));
+  await say(page, 'Tell me all');
+  const alert = page.getByRole('alert');
+  await alert.getByText('The reply broke off: the server did not answer any more. Your message is kept.').waitFor();
+  await page.locator('.turn[data-status=live] .markdown', { hasText: 'The first half' }).waitFor();
+  assert.doesNotMatch(await alert.innerText(), /Not sent/);
+  await page.unroute('**/chat/stream');
+  await alert.getByRole('button', { name: 'Retry' }).click();
+  await page.locator('article.row[aria-label="Turn 2"] footer').waitFor();
+  await close();
+});
+
+test('a turn that was made elsewhere is shown with the next one', async () => {
+  await here.session('two-places', [{ message: 'First' }]);
+  const { page, close } = await here.open({ path: '/#/c/two-places' });
+  const row = (turn) => page.locator(`article.row[aria-label="Turn ${turn}"]`);
+  await row(1).locator('footer').waitFor();
+  await here.server.api('POST', '/conversations/two-places/turns', { message: 'Second, from elsewhere', reply: 'ok' });
+  await say(page, 'Third', { turn: 3 });
+  await row(2).getByText('Second, from elsewhere').waitFor();
+  await close();
+});
+
+test('a session that was archived elsewhere says what can be done here', async () => {
+  await here.session('archived-elsewhere', [{ message: 'First' }]);
+  const { page, close } = await here.open({ path: '/#/c/archived-elsewhere' });
+  await page.locator('article.row[aria-label="Turn 1"] footer').waitFor();
+  await here.server.api('DELETE', '/conversations/archived-elsewhere');
+  await say(page, 'Still there?');
+  const alert = page.getByRole('alert');
+  await alert.getByText('Restore it at the top of the conversation, then try again.').waitFor();
+  assert.doesNotMatch(await page.locator('main').innerText(), /PATCH/);
+  await page.getByText('This session is archived. Restore it to continue.').waitFor();
+  await page.getByRole('button', { name: 'Restore' }).click();
+  await page.getByText('This session is archived.').waitFor({ state: 'detached' });
+  await alert.getByRole('button', { name: 'Retry' }).click();
+  await page.locator('article.row[aria-label="Turn 2"] footer').waitFor();
   await close();
 });
 

@@ -1,5 +1,7 @@
 // What the server says, as far as the page reads it: all wire types of the page, in this one file.
-// The source of truth is /api/openapi.json. Fields marked "newer" are used where the server sends them.
+// `agreement.ts` holds them against /api/openapi.json. Fields marked "newer" are used where the server sends them.
+
+import type { components } from './schema';
 
 export type IncludeMode = 'always' | 'manual' | 'agent';
 
@@ -249,8 +251,6 @@ export interface Receipt {
   calls: ReceiptCall[];
   stable_prefix_tokens: number;
   layout: number;
-  /** Newer: tokens at the start that the request before had too, byte for byte. */
-  stable_tokens?: number;
   /** Uncached tokens and a tenth of the cached ones. */
   effective_tokens?: number;
   /** What sending the whole conversation again would have taken. */
@@ -452,8 +452,6 @@ export interface ContextStatistics {
   last_tokens: number;
   stable_prefix_share: number;
   warnings: number;
-  /** Newer: the same by bytes. */
-  stable_share?: number;
 }
 
 export interface ServerStatus {
@@ -476,3 +474,6 @@ export interface Memory {
   last_used_at?: string | null;
   superseded_by?: string | null;
 }
+
+/** What was erased of a user. */
+export type ErasedUser = components['schemas']['ErasedUser'];

@@ -40,7 +40,12 @@ export function Composer({ session, disabled: closed, focus, onSend }: ComposerP
     for (const file of chosen) {
       if (files.value.length >= FILES_MAX) return warn(`A message can have at most ${FILES_MAX} files.`);
       try {
-        const added = [...files.value, await attachmentOf(file)];
+        const next = await attachmentOf(file);
+        if (files.value.some((one) => one.name === next.name && one.text === next.text && one.image === next.image)) {
+          warn(`${file.name} is already attached.`);
+          continue;
+        }
+        const added = [...files.value, next];
         if (added.reduce((sum, one) => sum + sizeOf(one), 0) > ALL_BYTES_MAX) return warn(`${file.name} does not fit: the files of a message may have 3.5 MiB together.`);
         files.value = added;
       } catch (error) {

@@ -87,12 +87,14 @@ const VIEWS: [View, string][] = [['changes', 'What changed'], ['all', 'Everythin
 
 function ContextOf({ session, turn, receipt, other, before }: Receipts) {
   if (!receipt) return <p class="no-context">There is no record of what a model was shown: an application recorded this turn without a receipt.</p>;
+  // The receipt may be here before its turn.
+  turns.value?.arrived.value;
   const brief = turns.value?.get(turn) ?? null;
   const offered = turn > 1 ? VIEWS : VIEWS.slice(1);
   const shown = offered.some(([name]) => name === view.value) ? view.value! : offered[0]![0];
   return (
     <div class="context-used">
-      <p class="shown"><b>{shownWords(brief?.form ?? null)}</b> {shownSummary(receipt.summary)}</p>
+      <p class="shown"><b>{shownWords(brief)}</b> {shownSummary(receipt.summary)}</p>
       <WindowBar receipt={receipt} usage={brief?.usage ?? null} cost={brief?.cost ?? null} />
       <div class="segmented" role="group" aria-label="Look at">
         {offered.map(([name, label]) => <button key={name} aria-pressed={shown === name} onClick={() => (view.value = name)}>{label}</button>)}
@@ -100,7 +102,7 @@ function ContextOf({ session, turn, receipt, other, before }: Receipts) {
       {shown === 'changes' && <ContextChanges session={session} one={other} two={turn} before={before} after={receipt} />}
       {shown === 'all' && <ContextAll session={session} turn={turn} receipt={receipt} />}
       {shown === 'timeline' && <Timeline turn={turn} receipt={receipt} />}
-      {shown === 'request' && <RequestView session={session} turn={turn} />}
+      {shown === 'request' && <RequestView key={`${session}/${turn}`} session={session} turn={turn} asked={!receipt.no_model} />}
     </div>
   );
 }

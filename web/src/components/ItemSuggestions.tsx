@@ -19,7 +19,10 @@ export function ItemSuggestions({ session }: { session: Conversation }) {
             <button class="button small" onClick={() => attempt(async () => {
               await suggestion.apply();
               await refreshSession();
-              tell('Done. It holds from the next message on.');
+              tell(`${suggestion.done} It holds from the next message on.`, async () => {
+                await suggestion.undo();
+                await refreshSession();
+              });
             })}>{suggestion.label}</button>
           </li>
         ))}

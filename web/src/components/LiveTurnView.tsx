@@ -35,7 +35,7 @@ export function LiveTurnView({ turn }: { turn: LiveTurn }) {
       {turn.context && turn.state !== 'unsent' && (
         <footer><span class="context-line none"><Icon name="layers" size={15} /> <span><b>{liveShownWords()}</b> {shownSummary(turn.context.summary)}</span></span></footer>
       )}
-      {turn.state === 'unsent' && <Unsent session={turn.session} problem={turn.problem} />}
+      {turn.state === 'unsent' && <Unsent session={turn.session} problem={turn.problem} begun={turn.text !== '' || turn.calls.length > 0} />}
     </article>
   );
 }

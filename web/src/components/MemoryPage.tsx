@@ -1,13 +1,14 @@
 // What is remembered about you: each statement with where it came from; correct it, forget it, add one.
 import { useSignal } from '@preact/signals';
 import type { Memory } from '../api/types';
-import { addMemory, changeMemory, memories } from '../state/memories';
+import { addMemory, changeMemory, memories, type MemoriesPage } from '../state/memories';
 import { attempt, tell } from '../state/notices';
 import { addressOf } from '../state/route';
 import { ago, moment } from '../text/numbers';
 import { ForgetDialog } from './ForgetDialog';
 import { Page } from './Page';
 import { useLoaded } from './useLoaded';
+import { UserData } from './UserData';
 import { Waiting } from './Waiting';
 
 /** What a memory without a turn comes from, by its trust. */
@@ -27,8 +28,25 @@ export function MemoryPage() {
       <label class="field inline"><span>Find</span><input type="search" value={words.value} onInput={(event) => (words.value = event.currentTarget.value)} /></label>
       {loaded.state !== 'here' ? <Waiting loaded={loaded} />
         : loaded.value.memories.length === 0 ? <p class="quiet">{words.value ? 'Nothing like that is remembered.' : 'Nothing is remembered yet. Say "remember that …" in a conversation, or write it above.'}</p>
-        : <ul class="card rows">{loaded.value.memories.map((memory) => <li key={memory.id}><MemoryRow memory={memory} onDone={done} /></li>)}</ul>}
+        : <MemoryRows key={`${words.value}/${changed.value}`} words={words.value} first={loaded.value} onDone={done} />}
+      <UserData onErased={() => (changed.value += 1)} />
     </Page>
+  );
+}
+
+/** What was found, a page at a time. */
+function MemoryRows({ words, first, onDone }: { words: string; first: MemoriesPage; onDone: (said: string) => void }) {
+  const pages = useSignal([first]);
+  const shown = pages.value[0] === first ? pages.value : [first];
+  const cursor = shown.at(-1)!.next_cursor;
+  const more = () => attempt(async () => {
+    pages.value = [...shown, await memories(words, cursor)];
+  });
+  return (
+    <>
+      <ul class="card rows">{shown.flatMap((page) => page.memories).map((memory) => <li key={memory.id}><MemoryRow memory={memory} onDone={onDone} /></li>)}</ul>
+      {cursor && <button class="button plain" onClick={more}>Show more</button>}
+    </>
   );
 }
 

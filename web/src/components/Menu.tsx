@@ -22,6 +22,12 @@ export function Menu({ label, entries, small = false }: { label: string; entries
     addEventListener('pointerdown', outside);
     return () => removeEventListener('pointerdown', outside);
   }, [open.value]);
+  // A dialog gives the focus back to what had it before: the button, for the entry is gone by then.
+  const choose = (entry: MenuEntry) => {
+    box.current?.querySelector('button')?.focus();
+    open.value = false;
+    void entry.run();
+  };
   const keys = (event: KeyboardEvent) => {
     const items = [...(box.current?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])];
     const here = items.indexOf(document.activeElement as HTMLElement);
@@ -41,7 +47,7 @@ export function Menu({ label, entries, small = false }: { label: string; entries
       {open.value && (
         <div class="menu-list" role="menu" id={id} aria-label={label}>
           {entries.map((entry) => (
-            <button key={entry.label} role="menuitem" data-danger={entry.danger} onClick={() => { open.value = false; void entry.run(); }}>{entry.label}</button>
+            <button key={entry.label} role="menuitem" data-danger={entry.danger} onClick={() => choose(entry)}>{entry.label}</button>
           ))}
         </div>
       )}

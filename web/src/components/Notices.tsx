@@ -1,6 +1,11 @@
 // What was done or failed, for a few seconds.
-import { dismiss, notices } from '../state/notices';
+import { attempt, dismiss, notices, tell, type Notice } from '../state/notices';
 import { Icon } from './Icon';
+
+async function takeBack({ id, undo }: Notice) {
+  dismiss(id);
+  if (await attempt(async () => undo?.())) tell('Undone.');
+}
 
 export function Notices() {
   return (
@@ -11,6 +16,7 @@ export function Notices() {
             <p>{notice.text}</p>
             {notice.hint && <p class="hint">{notice.hint}</p>}
           </div>
+          {notice.undo && <button class="button small" onClick={() => takeBack(notice)}>Undo</button>}
           <button class="icon-button" aria-label="Dismiss" onClick={() => dismiss(notice.id)}><Icon name="close" size={15} /></button>
         </div>
       ))}

@@ -25,7 +25,7 @@ export function OperationsCharts({ looks }: { looks: Look[] }) {
   return (
     <div class="charts">
       <Chart title="What a cache can serve" unit=" %" times={times} lines={[
-        { label: 'stable share', colour: '--kind-entities', values: looks.map(({ health: { context } }) => (context.turns > 0 ? (context.stable_share ?? context.stable_prefix_share) * 100 : null)) },
+        { label: 'stable share', colour: '--kind-entities', values: looks.map(({ health: { context } }) => (context.turns > 0 ? context.stable_prefix_share * 100 : null)) },
         { label: 'window used', colour: '--kind-history', values: looks.map(({ health: { context } }) => (context.turns > 0 ? context.last_share * 100 : null)) },
       ]} />
       <Chart title={effective ? 'Effective tokens' : 'Tokens'} unit="" times={times} lines={[

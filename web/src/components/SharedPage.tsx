@@ -65,7 +65,15 @@ function Told({ turn }: { turn: SharedTurn }) {
     <div class="turn" data-status={turn.status}>
       {turn.message && <Said text={turn.message} attachments={[]} />}
       {turn.tools_used.length > 0 && <p class="status"><Icon name="tool" size={15} /> {turn.tools_used.join(', ')}</p>}
-      {turn.reply ? <Markdown text={turn.reply} /> : <p class="status">There was no reply.</p>}
+      {turn.reply && <Markdown text={turn.reply} />}
+      <Whole turn={turn} />
     </div>
   );
+}
+
+/** Whether the reply is all there is, and the model's. */
+function Whole({ turn: { status, reply } }: { turn: SharedTurn }) {
+  if (status === 'partial') return <p class="status">{reply ? 'This reply is not whole.' : 'It was stopped before anything was said.'}</p>;
+  if (status === 'failed') return <p class="status">{reply ? 'The model failed; this was answered without it.' : 'This turn failed.'}</p>;
+  return reply ? null : <p class="status">There was no reply.</p>;
 }

@@ -24,7 +24,8 @@ export function Sidebar() {
       <div class="find">
         <Icon name="search" size={16} />
         <input type="search" id="find" placeholder="Search sessions" aria-label="Search sessions" value={words.value}
-          onInput={(event) => (words.value = event.currentTarget.value)} />
+          onInput={(event) => (words.value = event.currentTarget.value)}
+          onKeyDown={(event) => { if (event.key === 'Escape' && !words.value) event.currentTarget.blur(); }} />
       </div>
       {(tags.length > 0 || chosenTag.value) && (
         <div class="tag-filter" role="group" aria-label="Filter by tag">

@@ -64,7 +64,7 @@ function ContextLine({ turn }: { turn: TurnBrief }) {
   const looked = inspectorOpen.value && inspected.value === turn.turn;
   return (
     <button class="context-line" aria-pressed={looked} onClick={() => inspect(turn.turn)} title="What went into this, and why (i)">
-      <Icon name="layers" size={15} /> <span><b>{shownWords(turn.form)}</b> {shownSummary(turn.context)}</span>
+      <Icon name="layers" size={15} /> <span><b>{shownWords(turn)}</b> {shownSummary(turn.context)}</span>
     </button>
   );
 }

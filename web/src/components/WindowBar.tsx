@@ -17,7 +17,7 @@ export function WindowBar({ receipt, usage = null, cost = null }: { receipt: Rec
   // An almost empty window is drawn enlarged, so that its parts can be told apart; the words say by how much.
   const whole = share > ENLARGED_BELOW;
   const scale = WIDTH / (whole ? limit : Math.max(drawn, 1) / 0.92);
-  const stable = Math.min(stableTokens(receipt), drawn);
+  const stable = Math.min(stableTokens(receipt), used);
   const byKind = [...tokensByKind(receipt)].filter(([, tokens]) => tokens > 0);
   const words = `${count(used)} of ${count(limit)} tokens used, ${percent(share)}. ` +
     byKind.map(([kind, tokens]) => `${labelOf(kind)} ${count(tokens)}`).join(', ') +
@@ -33,14 +33,14 @@ export function WindowBar({ receipt, usage = null, cost = null }: { receipt: Rec
           </rect>
         ))}
         {whole && <rect class="bar-limit" x={limit * WARN_AT * scale} y="-2" width="2" height={HEIGHT + 4} />}
-        {stable > 0 && <rect class="bar-stable" x="0" y={HEIGHT + 5} width={stable * scale} height="5" rx="2" />}
+        {stable > 0 && <rect class="bar-stable" x="0" y={HEIGHT + 5} width={Math.min(stable, drawn) * scale} height="5" rx="2" />}
       </svg>
       <div class="bar-words">
         <span class="legend"><span>Tokens:</span>{byKind.map(([kind, tokens]) => (
           <span key={kind} data-kind={kind}><i class="swatch" />{labelOf(kind)} {count(tokens)}</span>
         ))}</span>
         <span class="stable-words"><i class="stable-mark" /><span>{stable > 0
-          ? `The first ${tokens(stable)} (${percent(drawn ? stable / drawn : 0)}) are as in the turn before: a provider's cache can serve them.`
+          ? `The first ${tokens(stable)} (${percent(stable / used)}) are as in the turn before: a provider's cache can serve them.`
           : 'Nothing at the start is as in the turn before.'}{receipt.broken_by ? ` It does not begin as the request before: ${receipt.broken_by}.` : ''}</span></span>
         <Cost receipt={receipt} usage={usage} cost={cost} />
         {warning && <span class="warning"><Icon name="warning" size={14} /> {percent(share)} of the window is used: older turns will be left out or condensed.</span>}

@@ -34,5 +34,5 @@ export async function refreshHealth() {
 
 /** The words before what the request of a turn under way is made of. */
 export function liveShownWords(): string {
-  return shownWords(health.value?.models.length === 0 ? { by: 'offline' } : null);
+  return shownWords(health.value?.models.length === 0 ? { form: { by: 'offline' }, error: null } : null);
 }

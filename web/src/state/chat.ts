@@ -127,6 +127,7 @@ async function follow(id: string, path: string, body: unknown, headers: Record<s
     update({ state: 'waiting' });
     return complain(problem);
   } else if (problem) {
+    if (problem.code === 'session_inactive') void refreshSession().catch(() => undefined);
     return update({ state: 'unsent', problem });
   }
   await settle(id, turn);
@@ -178,9 +179,16 @@ async function settle(id: string, turn: number | null) {
     const whole = await here.whole(turn).catch(() => null);
     if (whole) here.add(whole);
   }
+  decided(id);
   live.value = null;
   entitiesChanged.value += 1;
   await Promise.all([refreshSession(), refreshSessions()]).catch(() => undefined);
+}
+
+/** Nothing of this session waits any more; the head that is at hand was read while something did. */
+function decided(id: string) {
+  const head = session.peek();
+  if (head?.id === id && head.awaiting_approval.length > 0) session.value = { ...head, awaiting_approval: [], paused: null };
 }
 
 /** Stopped before the server had anything to keep: the message goes back to where it was written. */

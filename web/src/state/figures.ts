@@ -22,7 +22,7 @@ export function figuresOf(look: Look): Figure[] {
   const slow = quantile(buckets(look.samples, REQUESTS), 0.95);
   const [made, missed, spared] = ['look_ups_made', 'look_ups_failed', 'look_ups_spared'].map((name) => stat(look, name) ?? 0) as [number, number, number];
   return [
-    { name: 'Stable share', value: context.turns > 0 ? percent(context.stable_share ?? context.stable_prefix_share) : '–', means: `of the last ${count(context.turns)} requests repeats the one before, which a provider's cache can serve` },
+    { name: 'Stable share', value: context.turns > 0 ? percent(context.stable_prefix_share) : '–', means: `of the last ${count(context.turns)} requests repeats the one before, which a provider's cache can serve` },
     ...tokensOf(look, turns),
     { name: 'Turns', value: count(turns), means: failed > 0 ? `since the start; ${count(failed)} failed` : 'since the start; none failed', bad: failed > 0 },
     { name: 'Look-ups', value: count(made), means: `of things through tools; ${count(missed)} failed, ${count(spared)} were spared`, bad: missed > 0 },
@@ -35,7 +35,9 @@ export function figuresOf(look: Look): Figure[] {
 function tokensOf(look: Look, turns: number): Figure[] {
   const each = (name: string) => count(total(look, name) / Math.max(1, turns));
   if (counts(look, 'throughline_effective_tokens_total')) {
-    const replay = counts(look, 'throughline_replay_effective_tokens_total') ? `; sending everything again: ${each('throughline_replay_effective_tokens_total')}` : '';
+    // Without instructions and tools: worth a word only where even that costs more.
+    const saves = total(look, 'throughline_replay_effective_tokens_total') > total(look, 'throughline_effective_tokens_total');
+    const replay = saves ? `; every word of the conversations again: ${each('throughline_replay_effective_tokens_total')}, without instructions and tools` : '';
     return [{ name: 'Effective tokens a turn', value: each('throughline_effective_tokens_total'), means: `cached ones counted at a tenth${replay}` }];
   }
   return [{ name: 'Tokens a turn', value: turns > 0 ? each('throughline_context_tokens_total') : '–', means: 'sent to a model, or what would be sent' }];

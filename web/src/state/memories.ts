@@ -7,21 +7,21 @@ import type { Memory } from '../api/types';
 /** Whether this server remembers beyond a session; null until it was asked. */
 export const remembers = signal<boolean | null>(null);
 
-interface Page {
+export interface MemoriesPage {
   memories: Memory[];
   next_cursor?: string | null;
 }
 
 export async function lookForMemories() {
   try {
-    await get<Page>('/memories?limit=1');
+    await get<MemoriesPage>('/memories?limit=1');
     remembers.value = true;
   } catch (error) {
     if (error instanceof Problem && error.status === 404) remembers.value = false;
   }
 }
 
-export function memories(words: string, cursor: string | null = null): Promise<Page> {
+export function memories(words: string, cursor: string | null = null): Promise<MemoriesPage> {
   return get(`/memories${query({ q: words, limit: 50, cursor })}`);
 }
 

@@ -7,6 +7,8 @@ export interface Notice {
   tone: 'good' | 'bad';
   text: string;
   hint?: string;
+  /** Takes back what was done. */
+  undo?: () => Promise<unknown>;
 }
 
 const SHOWN_MS = 6000;
@@ -16,15 +18,15 @@ let next = 1;
 function show(notice: Omit<Notice, 'id'>) {
   const id = next++;
   notices.value = [...notices.value.slice(-3), { ...notice, id }];
-  setTimeout(() => dismiss(id), notice.tone === 'bad' ? SHOWN_MS * 2 : SHOWN_MS);
+  setTimeout(() => dismiss(id), notice.tone === 'bad' || notice.undo ? SHOWN_MS * 2 : SHOWN_MS);
 }
 
 export function dismiss(id: number) {
   notices.value = notices.value.filter((notice) => notice.id !== id);
 }
 
-export function tell(text: string) {
-  show({ tone: 'good', text });
+export function tell(text: string, undo?: () => Promise<unknown>) {
+  show({ tone: 'good', text, ...(undo ? { undo } : {}) });
 }
 
 /** Something that cannot be done as it was asked for. */

@@ -40,20 +40,20 @@ export interface SentRequest {
   hash: string;
 }
 
-async function requestAs(session: string, turn: number, format?: string): Promise<SentRequest> {
-  const response = await send(API + at('conversations', session, 'turns', turn, 'request') + query({ format }));
+async function requestAs(session: string, turn: number, round: number, format?: string): Promise<SentRequest> {
+  const response = await send(API + at('conversations', session, 'turns', turn, 'request') + query({ format, round: round > 1 ? round : null }));
   const bytes = await response.arrayBuffer();
   return { text: new TextDecoder().decode(bytes), size: bytes.byteLength, hash: response.headers.get('x-request-hash') ?? '' };
 }
 
-/** The request of a turn as the engine made it. */
-export function requestOf(session: string, turn: number): Promise<SentRequest> {
-  return requestAs(session, turn);
+/** The request of a turn as the engine made it; with `round`, the one before that round of calls. */
+export function requestOf(session: string, turn: number, round: number): Promise<SentRequest> {
+  return requestAs(session, turn, round);
 }
 
 /** The body that the provider was sent; `null` where no model was asked. */
-export function providerRequestOf(session: string, turn: number): Promise<SentRequest | null> {
-  return requestAs(session, turn, 'provider').catch((error) => {
+export function providerRequestOf(session: string, turn: number, round: number): Promise<SentRequest | null> {
+  return requestAs(session, turn, round, 'provider').catch((error) => {
     if (error instanceof Problem && error.status === 404) return null;
     throw error;
   });

@@ -1,4 +1,5 @@
 // The list of sessions and what can be done to one.
+import { saveAs } from './download';
 import { signal } from '@preact/signals';
 import { API, at, change, get, Problem, query, send } from '../api/client';
 import type { Conversation, Erasure, SearchHit, Settings } from '../api/types';
@@ -88,11 +89,7 @@ export async function eraseSession(id: string): Promise<Erasure> {
 /** Fetches an export with the key and hands it to the browser as a file. */
 export async function exportSession(id: string, format: 'json' | 'markdown') {
   const response = await send(API + at('conversations', id, 'export') + query({ format }));
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = `${id}.${format === 'json' ? 'json' : 'md'}`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  saveAs(`${id}.${format === 'json' ? 'json' : 'md'}`, await response.blob());
 }
 
 /** What a file of a chat product brought. */

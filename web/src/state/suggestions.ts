@@ -12,6 +12,9 @@ export interface Suggestion {
   why: string;
   label: string;
   apply: () => Promise<unknown>;
+  /** What was done, in a sentence. */
+  done: string;
+  undo: () => Promise<unknown>;
 }
 
 /** Requests that are looked at for what just failed to match. */
@@ -36,12 +39,16 @@ export async function suggestionsFor(session: Conversation): Promise<Suggestion[
     ...(together.length > 0 ? [removal(session.id, together)] : []),
     ...idle.filter((item) => !together.includes(item)).map((item) => removal(session.id, [item])),
     ...nearMisses(receipts).filter(({ item }) => !has(item)).map(({ item, score }): Suggestion => ({
-      items: [item], why: `It matches a recent message by ${Math.round(score * 100)} %, not enough to be sent by itself.`, label: 'Add it here', apply: () => addItem(session.id, item),
+      ...addition(session.id, item), why: `It matches a recent message by ${Math.round(score * 100)} %, not enough to be sent by itself.`,
     })),
     ...byHandElsewhere(session).filter(({ item }) => !has(item)).map(({ item, times }): Suggestion => ({
-      items: [item], why: `You added it by hand in ${times} other sessions of this agent.`, label: 'Add it here', apply: () => addItem(session.id, item),
+      ...addition(session.id, item), why: `You added it by hand in ${times} other sessions of this agent.`,
     })),
   ];
+}
+
+function addition(session: string, item: ItemName): Omit<Suggestion, 'why'> {
+  return { items: [item], label: 'Add it here', done: 'Added.', apply: () => addItem(session, item), undo: () => removeItem(session, item) };
 }
 
 function removal(session: string, items: ItemUsage[]): Suggestion {
@@ -50,8 +57,12 @@ function removal(session: string, items: ItemUsage[]): Suggestion {
   return {
     items, label: one ? 'Remove it here' : `Remove ${items.length} here`,
     why: one ? `It was in ${requests} requests, and no reply used it.` : `They were in up to ${requests} requests, and no reply used them.`,
+    done: one ? 'Removed.' : `Removed ${items.length} tools.`,
     apply: async () => {
       for (const item of items) await removeItem(session, item);
+    },
+    undo: async () => {
+      for (const item of items) await addItem(session, item);
     },
   };
 }

@@ -16,7 +16,8 @@ export class Turns {
   readonly arrived = signal(0);
   private known = new Map<number, TurnBrief>();
   private full = new Map<number, Promise<Turn>>();
-  private asked = new Set<number>();
+  /** Pages that were asked for, each with how many turns there were then. */
+  private asked = new Map<number, number>();
 
   constructor(readonly session: string) {}
 
@@ -32,7 +33,9 @@ export class Turns {
   /** Asks for the pages that hold these turns, unless they are here or on their way. */
   want(first: number, last: number) {
     for (let page = Math.floor((Math.max(1, first) - 1) / PAGE); page * PAGE < last; page += 1) {
-      if (!this.asked.has(page)) void this.load(page);
+      const then = this.asked.get(page);
+      // Turns of a page that is here may have been made elsewhere since.
+      if (then === undefined || (then < this.total.peek() && !this.has(page, first, last))) void this.load(page);
     }
   }
 
@@ -50,7 +53,7 @@ export class Turns {
   }
 
   private async load(page: number) {
-    this.asked.add(page);
+    this.asked.set(page, this.total.peek());
     try {
       // A cursor of the history is the number of the turn it begins with.
       const cursor = page * PAGE + 1;

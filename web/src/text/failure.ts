@@ -40,9 +40,16 @@ export function failureOf({ status, error, form, reply }: TurnBrief): Failure | 
     const words = reply ? 'Stopped. This is what had been said.' : 'Stopped before anything was said.';
     return { kind: 'stopped', words, detail: '', answeredWithout: false };
   }
+  if (status === 'complete' && form.by === 'model' && reply === '') return { kind: 'failed', words: 'The model said nothing.', detail: '', answeredWithout: false };
   if (status !== 'failed' && !(status === 'partial' && error)) return null;
   const { code = '', message = '', cause } = error ?? {};
   const words = (cause && CAUSES[cause]) ?? CODES[code] ?? 'The turn failed.';
   const answeredWithout = code === 'model_failed' && form.by === 'offline' && reply !== '';
-  return { kind: 'failed', words, detail: message, answeredWithout };
+  return { kind: 'failed', words, detail: withoutTags(message), answeredWithout };
+}
+
+/** Proxies answer with a page of their own: its words are enough. */
+function withoutTags(message: string): string {
+  if (!/<(!doctype|html|head|body)\b/i.test(message)) return message;
+  return message.replace(/<(title|style|script)\b[^]*?<\/\1>/gi, ' ').replace(/<[^>]*>?/g, ' ').replace(/\s+/g, ' ').trim();
 }

@@ -22,6 +22,7 @@ export const sizeOf = ({ text, image }: Attachment) => (text ?? image ?? '').len
 /** The file as it is sent; throws a sentence where it cannot be taken along. */
 export async function attachmentOf(file: File): Promise<Attachment> {
   if (PICTURES.includes(file.type)) return { name: file.name, image: await picture(file) };
+  if (file.size === 0) throw new Error(`${file.name} is empty.`);
   if (file.size > TEXT_BYTES_MAX) throw new Error(`${file.name} is larger than 256 KiB.`);
   const bytes = await file.arrayBuffer();
   try {

@@ -31,6 +31,7 @@ export function bytes(value: number): string {
 }
 
 export function milliseconds(value: number): string {
+  if (value === 0) return '< 1 ms';
   if (value < 1) return `${(value * 1000).toFixed(0)} µs`;
   if (value < 1000) return `${value < 10 ? value.toFixed(1) : value.toFixed(0)} ms`;
   return `${(value / 1000).toFixed(1)} s`;
@@ -45,11 +46,14 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
+/** What is past by what has gone by in full; what is to come to the nearest, so that seven days are not six at once. */
+const rounded = (units: number) => (units < 0 ? Math.trunc(units) : Math.round(units));
+
 /** "3 minutes ago", "in 6 days", "just now". */
 export function ago(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1000;
   for (const [unit, length] of steps) {
-    if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit);
+    if (Math.abs(seconds) >= length) return relative.format(rounded(seconds / length), unit);
   }
   return 'just now';
 }

@@ -6,6 +6,8 @@ export interface Part {
   title: string;
   role: string;
   text: string;
+  /** In bytes; tools count as they are sent. */
+  size: number;
 }
 
 interface Block {
@@ -43,12 +45,14 @@ export function partsOf(json: string): Part[] {
   const request = JSON.parse(json) as Request;
   const tools = (request.tools ?? []).map((tool) => `${tool.name ?? tool.function?.name ?? ''}: ${tool.description ?? tool.function?.description ?? ''}`);
   const system = words(request.system);
-  return [
-    ...(tools.length > 0 ? [{ title: tools.length === 1 ? '1 tool' : `${tools.length} tools`, role: 'tools', text: tools.join('\n') }] : []),
+  const size = (text: string) => new TextEncoder().encode(text).length;
+  const parts = [
+    ...(tools.length > 0 ? [{ title: tools.length === 1 ? '1 tool' : `${tools.length} tools`, role: 'tools', text: tools.join('\n'), size: size(JSON.stringify(request.tools)) }] : []),
     ...(system ? [{ title: 'Instructions', role: 'system', text: system }] : []),
     ...(request.messages ?? []).map(({ role, content, tool_calls: calls }) => ({
       title: ROLES[role] ?? role, role,
       text: [words(content), ...(calls ?? []).map((call) => `calls ${call.function?.name} ${call.function?.arguments}`)].filter(Boolean).join('\n\n'),
     })),
   ];
+  return parts.map((part) => ({ size: size(part.text), ...part }));
 }

@@ -1,9 +1,10 @@
 // Whether a model was shown a request, or would have been.
 import type { TurnBrief } from '../api/types';
 
-/** The words before what a request was made of. Without a model nobody was shown anything. */
-export function shownWords(form: TurnBrief['form'] | null): string {
-  return form?.by === 'offline' ? 'Would be shown:' : 'Shown:';
+/** The words before what a request was made of. Without a model nobody was shown anything; a provider that failed was sent it. */
+export function shownWords(turn: Pick<TurnBrief, 'form' | 'error'> | null): string {
+  if (turn?.form.by !== 'offline') return 'Shown:';
+  return turn.error?.code === 'model_failed' ? 'Sent:' : 'Would be shown:';
 }
 
 /** The summary of a request without the words that stand before it here. */

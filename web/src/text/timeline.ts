@@ -40,17 +40,16 @@ function workedOut(turn: Turn, total: number, receipt: Receipt | null): TurnTime
   const assembled = receipt ? Date.parse(receipt.at) - begun : 0;
   // Assembled before it began: the turn went on after somebody had decided a call.
   const waited = assembled < 0;
-  const gathered = waited ? 0 : Math.min(total, Math.max(0, assembled));
-  const spans: Span[] = [];
-  if (waited) spans.push({ label: 'Waited for a decision', kind: 'wait', start: 0, took: 0 });
-  else spans.push({ label: 'Recall and selection', kind: 'gather', start: 0, took: gathered });
-  let at = gathered;
+  const first = waited ? -assembled : Math.min(total, assembled);
+  const end = waited ? first + total : total;
+  const spans: Span[] = [{ label: waited ? 'Waited for a decision' : 'Recall and selection', kind: waited ? 'wait' : 'gather', start: 0, took: first }];
+  let at = first;
   for (const round of [...new Set(turn.tool_executions.map((call) => call.round))].sort((one, two) => one - two)) {
     const calls = turn.tool_executions.filter((call) => call.round === round);
-    for (const call of calls) spans.push({ label: call.server ? `${call.server}:${call.name}` : call.name, kind: 'tool', start: at, took: Math.min(call.took_ms, Math.max(0, total - at)) });
-    at = Math.min(total, at + Math.max(...calls.map((call) => call.took_ms)));
+    for (const call of calls) spans.push({ label: call.server ? `${call.server}:${call.name}` : call.name, kind: 'tool', start: at, took: Math.min(call.took_ms, Math.max(0, end - at)) });
+    at = Math.min(end, at + Math.max(...calls.map((call) => call.took_ms)));
   }
   const label = turn.form.by === 'offline' ? 'Choosing and wording, no model' : turn.form.by === 'model' || turn.form.by === 'sampling' ? `Model ${turn.form.model ?? ''}` : 'Reply';
-  spans.push({ label, kind: 'model', start: at, took: total - at });
-  return { spans, total, measured: false };
+  spans.push({ label, kind: 'model', start: at, took: end - at });
+  return { spans, total: end, measured: false };
 }

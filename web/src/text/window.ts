@@ -34,5 +34,5 @@ export function tokensByKind(receipt: Receipt): Map<Kind, number> {
 
 /** Tokens at the start that are as in the turn before. */
 export function stableTokens(receipt: Receipt): number {
-  return receipt.stable_tokens ?? receipt.stable_prefix_tokens;
+  return receipt.stable_prefix_tokens;
 }

@@ -1,1 +1,0 @@
-import{d as e}from"./numbers-1r8YtPlx.js";import{T as t}from"./index-C9-o3oR9.js";function n({title:n,lead:r,actions:i,children:a}){return e(`div`,{class:`page`,tabIndex:0,role:`region`,"aria-label":n,children:[e(`header`,{class:`head bare`,children:[e(t,{}),e(`h1`,{children:n}),i]}),e(`div`,{class:`page-body`,children:[r&&e(`p`,{class:`lead`,children:r}),a]})]})}export{n as t};
