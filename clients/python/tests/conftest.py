@@ -19,19 +19,19 @@ from throughline import AsyncThroughline, Throughline
 class Server:
     """A server process that a test may end and start again."""
 
-    def __init__(self, folder: pathlib.Path) -> None:
+    def __init__(self, folder: pathlib.Path, *flags: str) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self.folder = folder
+        self.folder, self.flags = folder, flags
         self.start()
 
     def start(self) -> None:
         binary = os.environ["THROUGHLINE_BINARY"]
         store = f"sqlite:{self.folder / 'throughline.db'}"
         log = (self.folder / "log").open("ab")
-        command = [binary, "serve", "--bind", f"127.0.0.1:{self.port}", "--store", store]
+        command = [binary, "serve", "--bind", f"127.0.0.1:{self.port}", "--store", store, *self.flags]
         self.process = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)
         for _ in range(600):
             try:
@@ -61,6 +61,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def client(server: Server) -> Iterator[Throughline]:
     with Throughline(server.url) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server with the demo inventory."""
+    server = Server(tmp_path_factory.mktemp("demo"), "--demo")
+    yield server.url
+    server.stop()
 
 
 @pytest.fixture

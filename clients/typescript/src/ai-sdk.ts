@@ -7,13 +7,17 @@
  * prepares for it. Where the session is empty, the earlier messages of the prompt are recorded first. Instructions, files,
  * tools and the tool calls of the current exchange stay as they are. When the model has answered without calling a tool, the
  * exchange is recorded with the receipt of its context; a stream that fails or is cancelled with what was said so far.
+ * The server's own tools are not declared here: `throughlineTools` offers them.
  *
  * The types below are what the middleware needs of the SDK's; they fit versions 6 and 7.
  */
 
 import { type Exchange, Throughline } from './client.js';
 import { ConflictError, NotFoundError } from './errors.js';
+import { sessionId } from './session-id.js';
 import type { ExecutionBody, PreparedContext, Settings, TurnFailure } from './types.js';
+
+export { throughlineTools, type ToolsOptions } from './ai-sdk-tools.js';
 
 export interface MiddlewareOptions {
   /** The session by any name, or how to find it from the call's `providerOptions.throughline`. */
@@ -136,15 +140,6 @@ export function throughlineMiddleware(options: MiddlewareOptions) {
   };
 }
 
-/** The name itself where it can be an id; otherwise a readable id that no other name has. The Python client makes the same. */
-async function sessionId(name: string): Promise<string> {
-  if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,111}$/.test(name) && !name.endsWith('.next')) return name;
-  const readable = name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 48).replaceAll(/^-+|-+$/g, '');
-  const bytes = new Uint8Array(await globalThis.crypto.subtle.digest('SHA-256', new TextEncoder().encode(name)));
-  const digest = Array.from(bytes.slice(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return readable ? `${readable}-${digest}` : digest;
-}
-
 async function prepare(client: Throughline, options: MiddlewareOptions, session: string, message: string, earlier: Message[]) {
   const { budgetTokens } = options;
   try {
@@ -212,8 +207,14 @@ function executions(parts: Part[]): ExecutionBody[] {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     const failed = done.output?.type.startsWith('error') || done.output?.type === 'execution-denied';
     const input = typeof call.input === 'string' ? parseOr(call.input) : call.input;
-    return [{ name: call.toolName, arguments: input, ...(failed ? { error: text } : { result: text }) }];
+    return [{ ...called(call.toolName, input), ...(failed ? { error: text } : { result: text }) }];
   });
+}
+
+/** The tool that was called through `call_tool`, or the tool itself. */
+function called(name: string, input: unknown): Pick<ExecutionBody, 'name' | 'arguments'> {
+  const { tool, arguments: given } = (input ?? {}) as { tool?: unknown; arguments?: unknown };
+  return name === 'call_tool' && typeof tool === 'string' ? { name: tool, arguments: given ?? {} } : { name, arguments: input };
 }
 
 function parseOr(text: string): unknown {

@@ -23,7 +23,7 @@ test('the examples of the README run with the files that are published', async (
     }
     symlinkSync(join(root, 'node_modules', 'ai'), join(folder, 'node_modules', 'ai'));
     const examples = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code);
-    assert.equal(examples.length, 2);
+    assert.equal(examples.length, 3);
     const said = examples.map((code, index) => {
       const file = join(folder, `example-${index}.mjs`);
       writeFileSync(file, code);

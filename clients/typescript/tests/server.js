@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export async function startServer() {
+export async function startServer(...flags) {
   const port = await new Promise((found) => {
     const free = createServer().listen(0, '127.0.0.1', () => {
       const { port } = free.address();
@@ -14,7 +14,7 @@ export async function startServer() {
   });
   const folder = mkdtempSync(join(tmpdir(), 'throughline-'));
   const url = `http://127.0.0.1:${port}`;
-  const child = spawn(process.env.THROUGHLINE_BINARY, ['serve', '--bind', `127.0.0.1:${port}`, '--store', 'memory:'], {
+  const child = spawn(process.env.THROUGHLINE_BINARY, ['serve', '--bind', `127.0.0.1:${port}`, '--store', 'memory:', ...flags], {
     cwd: folder,
     stdio: 'ignore',
   });

@@ -1,9 +1,9 @@
 /** Checked by the compiler only: what the server sends fits our types, and the middleware fits the SDK's. */
-import { wrapLanguageModel as wrap6, type LanguageModel as Model6 } from 'ai';
-import { wrapLanguageModel as wrap7 } from 'ai-7';
+import { wrapLanguageModel as wrap6, type LanguageModel as Model6, type ToolSet as Tools6 } from 'ai';
+import { wrapLanguageModel as wrap7, type ToolSet as Tools7 } from 'ai-7';
 
 import type { components } from '../../../web/src/api/schema.d.ts';
-import { throughlineMiddleware } from '../src/ai-sdk.ts';
+import { throughlineMiddleware, throughlineTools } from '../src/ai-sdk.ts';
 import type * as ours from '../src/types.ts';
 
 type Sent = components['schemas'];
@@ -39,3 +39,5 @@ declare const model7: Parameters<typeof wrap7>[0]['model'];
 const middleware = throughlineMiddleware({ session: 'a' });
 export const wrapped: Model6 = wrap6({ model: model6, middleware });
 export const wrapped7: ReturnType<typeof wrap7> = wrap7({ model: model7, middleware });
+export const tools6: Tools6 = throughlineTools({ session: 'user-1' });
+export const tools7: Tools7 = throughlineTools({ session: 'user-1' });

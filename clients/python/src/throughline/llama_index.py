@@ -1,6 +1,7 @@
-"""LlamaIndex: a memory that keeps its messages in a Throughline session.
+"""LlamaIndex: a memory that keeps its messages in a Throughline session, and the tools of the session's agent.
 
     SimpleChatEngine.from_defaults(llm=llm, memory=ThroughlineMemory.from_defaults(session_id="user-1"))
+    await FunctionAgent(llm=llm, tools=throughline_tools("user-1")).run(message, memory=ThroughlineMemory("user-1"))
 """
 
 from __future__ import annotations
@@ -14,11 +15,22 @@ from pydantic import PrivateAttr
 
 from . import types
 from .client import AsyncThroughline, Throughline
+from .llama_index_tools import throughline_tools
 from .transcript import Role, Transcript
+
+__all__ = ["ThroughlineMemory", "throughline_tools"]
 
 
 def _has_calls(message: ChatMessage) -> bool:
     return bool(message.additional_kwargs.get("tool_calls")) or any(isinstance(b, ToolCallBlock) for b in message.blocks)
+
+
+def _called(block: ToolCallBlock) -> types.ExecutionBody:
+    """The tool that was called through `call_tool`, or the tool itself."""
+    given = block.tool_kwargs
+    if block.tool_name == "call_tool" and isinstance(given, dict) and isinstance(given.get("tool"), str):
+        return {"name": given["tool"], "arguments": given.get("arguments") or {}}
+    return {"name": block.tool_name, "arguments": given}
 
 
 class _Format:
@@ -50,7 +62,7 @@ class _Format:
     def executions(self, messages: Sequence[ChatMessage]) -> list[types.ExecutionBody]:
         results = {m.additional_kwargs.get("tool_call_id"): m.content or "" for m in messages if m.role == MessageRole.TOOL}
         return [
-            {"name": block.tool_name, "arguments": block.tool_kwargs, "result": results[block.tool_call_id]}
+            {**_called(block), "result": results[block.tool_call_id]}
             for message in messages
             for block in message.blocks
             if isinstance(block, ToolCallBlock) and block.tool_call_id in results
