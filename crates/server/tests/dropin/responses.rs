@@ -101,7 +101,7 @@ async fn a_reply_that_is_not_the_last_is_gone_on_from_in_a_fork() {
 #[tokio::test]
 async fn results_of_tools_find_the_calls_that_the_client_only_names() {
     for form in FORMS {
-        for streams in [false, true] {
+        for (streams, by_conversation) in [(false, false), (true, false), (false, true)] {
             let turns =
                 [Turn::call("c1", "weather", r#"{"city":"Oslo"}"#), Turn::text("It rains.")];
             let bench = bench(form, turns).await;
@@ -109,14 +109,19 @@ async fn results_of_tools_find_the_calls_that_the_client_only_names() {
             asked["stream"] = json!(streams);
             asked["tools"] = json!([{"type": "function", "name": "weather",
                 "parameters": {"type": "object", "properties": {}}}]);
-            let answer = ask(&bench, Some("a"), &asked).await;
+            if by_conversation {
+                asked["conversation"] = json!({"id": "a"});
+            }
+            let answer = ask(&bench, (!by_conversation).then_some("a"), &asked).await;
             assert_eq!(answer.status, 200, "{}", answer.text);
             let response = match streams {
                 true => events(&answer.text).pop().unwrap()["response"].clone(),
                 false => answer.json(),
             };
             assert!(bench.turns("a").await.is_empty(), "a call is not yet an exchange");
-            asked["previous_response_id"] = response["id"].clone();
+            if !by_conversation {
+                asked["previous_response_id"] = response["id"].clone();
+            }
             asked["input"] =
                 json!([{"type": "function_call_output", "call_id": "c1", "output": "rain"}]);
             let answer = ask(&bench, None, &asked).await;

@@ -85,7 +85,10 @@ impl Thread {
             SessionId::new(name_of(id.as_bytes())?).ok()
         });
         let needed = conversation.is_some() && header.is_none();
-        let cleared = conversation.is_some().then(|| links.cleared(text, &[]));
+        let cleared = match &conversation {
+            Some(id) => Some(links.cleared(text, &round_of(app, client, id, &links).await?)),
+            None => None,
+        };
         let session = match header.or(conversation) {
             Some(id) => Some(named(id)),
             None if links.store == Some(false) => None,
@@ -122,6 +125,32 @@ impl Thread {
         let items = round.map(|round| round.items.clone()).unwrap_or_default();
         let text = Some(links.cleared(text, &items));
         Ok(Self { session: Some(named(session)), needed: true, previous: Some(previous), text })
+    }
+}
+
+/// The items of the round that a request goes on with: it sends results of calls, and the rest is with the
+/// conversation.
+async fn round_of(
+    app: &App,
+    client: &Client,
+    id: &SessionId,
+    links: &Links<'_>,
+) -> Result<Vec<Value>, Problem> {
+    let items = links.input.and_then(read::<Vec<Value>>).unwrap_or_default();
+    let is_result =
+        |item: &Value| item["type"].as_str().is_some_and(|kind| kind.ends_with("_call_output"));
+    if !items.first().is_some_and(is_result) {
+        return Ok(Vec::new());
+    }
+    match app.engine().session(&client.caller, id).await {
+        Ok(loaded) => Ok(loaded
+            .head
+            .client_round
+            .as_ref()
+            .map(|round| round.items.clone())
+            .unwrap_or_default()),
+        Err(Error::NoSession(_)) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
     }
 }
 
