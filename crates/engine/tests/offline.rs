@@ -5,17 +5,23 @@
 
 #[path = "offline/bench.rs"]
 mod bench;
+#[path = "offline/board.rs"]
+mod board;
 #[path = "offline/deals.rs"]
 mod deals;
 #[path = "offline/inventory.rs"]
 mod inventory;
 #[path = "offline/papers.rs"]
 mod papers;
+#[path = "offline/shelf.rs"]
+mod shelf;
 
 use bench::{answers, asks, check, waits};
+use board::{board, branches, notes};
 use deals::deals;
 use inventory::inventory;
 use papers::papers;
+use shelf::shelf;
 
 #[tokio::test]
 async fn a_narrower_word_keeps_what_the_list_was_narrowed_by() {
@@ -310,4 +316,106 @@ async fn a_person_is_the_one_who_was_spoken_of() {
     check(deals(), turns).await;
     let has = ["tag_contacts", "[3,4]", r#"["newsletter"]"#];
     check(deals(), vec![waits("tag Ulla Berg and Dev Anand as newsletter", &has)]).await;
+}
+
+#[tokio::test]
+async fn a_small_word_that_a_list_can_be_filtered_by_is_no_filler() {
+    let told = answers("which books are available?", &["Salt Road", "Glass"]).not(&["Tide"]);
+    check(shelf(), vec![told]).await;
+    for say in
+        ["which books are not available?", "books that aren't available", "unavailable books"]
+    {
+        check(shelf(), vec![answers(say, &["Tide Tables"]).not(&["Salt Road"])]).await;
+    }
+    let told = answers("which members are not active?", &["Ilse"]).not(&["Tomas"]);
+    check(shelf(), vec![told]).await;
+}
+
+#[tokio::test]
+async fn a_text_that_begins_as_an_error_is_a_failure_and_not_none() {
+    check(board(), vec![asks("select colour from boats", &["colour"]).not(&["No results"])]).await;
+    check(notes(), vec![asks("read the note Work/Budget.md", &["ENOENT"])]).await;
+}
+
+#[tokio::test]
+async fn a_word_that_descriptions_give_as_a_value_narrows_the_list() {
+    let told = || ["Boathouse roof", "Order varnish"];
+    check(board(), vec![answers("what's in the backlog?", &told()).not(&["gutter"])]).await;
+    check(board(), vec![answers("items in the backlog", &told()).not(&["gutter"])]).await;
+    let told = || answers("list items of type todo", &["varnish"]).not(&["roof", "gutter"]);
+    check(board(), vec![told()]).await;
+    let told = answers("which items are in progress?", &["gutter"]).not(&["roof"]);
+    check(board(), vec![told]).await;
+}
+
+#[tokio::test]
+async fn a_value_goes_where_such_things_are_asked_for() {
+    let has = ["reserve_books", r#""card":"C-9""#, r#""book_ids":["B-101","B-103"]"#];
+    check(shelf(), vec![waits("reserve B-101 and B-103 for C-9", &has)]).await;
+    let has = ["lend_book", r#""card":"C-9""#, r#""book_id":"B-101""#];
+    check(shelf(), vec![waits("lend The Salt Road to Ilse Brandt", &has)]).await;
+    check(shelf(), vec![waits("lend B-101 to C-9", &has)]).await;
+}
+
+#[tokio::test]
+async fn who_has_a_thing_is_not_the_thing_itself() {
+    let turns = vec![
+        answers("show book B-102", &["Tide Tables"]),
+        answers("who has it now?", &["Tomas Reed"]).not(&["available"]),
+    ];
+    check(shelf(), turns).await;
+    let turns = vec![
+        answers("show book B-101", &["The Salt Road"]),
+        asks("who has it now?", &["Salt Road"]).not(&["Tomas"]),
+    ];
+    check(shelf(), turns).await;
+}
+
+#[tokio::test]
+async fn an_earlier_request_is_no_answer() {
+    let turns = vec![
+        answers("which books by Mira Oduya do we have", &["Salt Road"]),
+        asks("what other books did he write", &[]).not(&["turn 1"]),
+    ];
+    check(shelf(), turns).await;
+}
+
+#[tokio::test]
+async fn what_a_description_says_can_be_done_can_be_done() {
+    check(shelf(), vec![asks("register a new member", &["name"]).not(&["no tool"])]).await;
+    let turns = vec![
+        asks("create an issue", &["title"]).not(&["no tool"]),
+        waits("Broken winch", &["new_item", r#""item_type":"issue""#, "Broken winch"]),
+    ];
+    check(board(), turns).await;
+}
+
+#[tokio::test]
+async fn a_noun_chooses_no_tool_that_changes_something() {
+    let told = answers("commits by Piet Haak", &["Add tides"]);
+    check(branches(), vec![told]).await;
+}
+
+#[tokio::test]
+async fn files_that_a_search_printed_can_be_referred_to() {
+    let turns = vec![
+        answers("search notes for lentil", &["Lentil Soup.md"]),
+        answers("read it", &["red lentils"]),
+        answers("search notes for standup", &["11-02", "11-09"]),
+        answers("open the second", &["gangway"]).not(&["winch"]),
+        answers("read both standups", &["winch", "gangway"]),
+    ];
+    check(notes(), turns).await;
+    check(notes(), vec![answers("read /Food/Lentil Soup.md", &["red lentils"])]).await;
+    let say = "read Food/Lentil Soup.md and Work/Standup 11-02.md";
+    check(notes(), vec![answers(say, &["red lentils", "winch"])]).await;
+}
+
+#[tokio::test]
+async fn a_mode_that_is_a_verb_is_what_a_tool_does() {
+    check(branches(), vec![waits("list the branches", &[r#""mode":"list""#])]).await;
+    let has = ["git_branch", r#""mode":"create""#, r#""branchName":"spring-tides""#];
+    check(branches(), vec![waits("create a branch called spring-tides", &has)]).await;
+    let has = [r#""mode":"delete""#, r#""branchName":"spring-tides""#];
+    check(branches(), vec![waits("delete the branch spring-tides", &has)]).await;
 }

@@ -57,6 +57,8 @@ pub enum Class {
     Then,
     /// Negates what follows.
     Not,
+    /// "isn't": negates what follows, unless a question begins with it.
+    Isnt,
     /// "but".
     But,
     /// "all".
@@ -241,12 +243,22 @@ pub enum Class {
     SlotTo,
     /// Content to write.
     SlotContent,
+    /// The sort of a thing: "type".
+    SlotSort,
+    /// What a tool does: "mode".
+    SlotMode,
+    /// Who has something, besides the kinds of people.
+    Holder,
+    /// The end of a verb that is written in two parts: "lies … vor".
+    Particle,
     /// An arithmetic expression.
     SlotExpression,
     /// After "no" and a few words: "no tasks found".
     Found,
     /// Phrases of a "not found" error.
     NotFound,
+    /// Before a colon: what follows went wrong.
+    Error,
 }
 
 /// The kind of action a verb asks for.

@@ -41,6 +41,8 @@ const EMBEDDED: [(&str, &str); 8] = [
 
 /// Words of "no tasks found".
 const NONE_WORDS_MAX: usize = 5;
+/// Maximum words before the colon of an error: "Database error: …".
+const ERROR_WORDS_MAX: usize = 3;
 /// Bytes of a message used to detect its language.
 const MESSAGE_BYTES_MAX: usize = 4096;
 
@@ -173,6 +175,23 @@ pub fn says_none(text: &str) -> bool {
     let found = |word: &String| english().is(Class::Found, word);
     let none = begins && words.iter().take(NONE_WORDS_MAX).any(found);
     none || (0..words.len()).any(|at| english().starts(Class::NotFound, says(at)).is_some())
+}
+
+/// Whether a program's message begins as an error: "Database error: …", "Error - ENOENT …".
+pub fn says_error(text: &str) -> bool {
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    let heads = [": ", " - "].iter().filter_map(|mark| line.split_once(mark));
+    let Some(head) = heads.map(|(head, _)| head).min_by_key(|head| head.len()) else {
+        return false;
+    };
+    let words: Vec<String> = head.split_whitespace().map(str::to_lowercase).collect();
+    // "ValueError" is one word.
+    let is = |word: &String| {
+        english()
+            .words(Class::Error)
+            .any(|error| word == error || words.len() == 1 && word.ends_with(error))
+    };
+    words.len() <= ERROR_WORDS_MAX && words.last().is_some_and(is)
 }
 
 /// How likely a message is heated, 0–1, and the sign of it; heated from 0.5 on.

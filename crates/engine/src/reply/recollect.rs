@@ -205,7 +205,7 @@ pub(super) fn recounted(asked: &ReplyRequest<'_>) -> Option<String> {
     let recounts = lexicon::of(asked.message).cues.recounts(asked.message) && topic > 0;
     // Every message says something, except a question.
     let says = |recalled: &Recalled| match recalled.part {
-        HistoryPart::Message => !recalled.record.message.trim_end().ends_with('?'),
+        HistoryPart::Message => !is_question(&recalled.record.message),
         _ => says_something(recalled),
     };
     recounts.then(|| earlier(asked, &wanted, SHARED_MIN.min(topic), says)).flatten()
@@ -245,6 +245,15 @@ fn earlier(
         let _ = write!(lines, "\n- {place}: {}", start_of(&words_of(recalled)));
     }
     (!lines.is_empty()).then(|| format!("This was said earlier:{lines}"))
+}
+
+/// Whether a message asks: it ends or begins as a question.
+fn is_question(message: &str) -> bool {
+    let language = lexicon::of(message);
+    let words: Vec<String> = message.split_whitespace().map(str::to_lowercase).collect();
+    let begins = |class: Class| language.starts(class, words.iter().map(String::as_str)).is_some();
+    let asks = begins(Class::What) || begins(Class::Who) || begins(Class::Count);
+    message.trim_end().ends_with('?') || asks && language.asks_for_something(message)
 }
 
 fn words_of(recalled: &Recalled) -> String {

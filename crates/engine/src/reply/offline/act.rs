@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::ask::{Ask, Follow};
+use super::back::has_failed;
 use super::fit::{is_choice, said_words, takes_value};
 use super::offer::{Means, Offer, Slot};
 use super::read::{Part, Role};
@@ -12,6 +13,7 @@ use super::rows;
 use super::scene::{Flow, Said, Scene};
 use super::schema::{get, put};
 use crate::lexicon::{self, Class, Family, Say};
+use crate::pack::Kind;
 use crate::reply::wording;
 use crate::search::words::stems;
 use crate::session::dialogue::{Missing, Query, RowAt, SHOWN_MAX, Spoken, Thing, Want};
@@ -161,7 +163,7 @@ impl Scene<'_> {
     /// Calls the tool of a query, or asks for what is missing.
     pub(super) fn carry_out(&self, query: Query, is_vouched_for: bool) -> Flow<Said> {
         let Some((tool, mut arguments)) = query.call.clone() else { return Ok(self.lost()) };
-        let Some(offer) = self.offer(&tool) else { return Ok(self.lost()) };
+        let Some(offer) = self.offer_of(&tool, &arguments) else { return Ok(self.lost()) };
         for slot in offer.slots.iter().filter(|slot| slot.shape.required) {
             if let (None, Some(value)) =
                 (get(&arguments, &slot.shape.path), self.context_value(offer, slot))
@@ -175,7 +177,7 @@ impl Scene<'_> {
             return Ok(self.needs(query, slot));
         }
         let (at, record) = self.call(&offer.tool, arguments.clone(), is_vouched_for)?;
-        if !record.ok() {
+        if has_failed(record) {
             return Ok(self.failed(record));
         }
         let json = record.output.as_ref().and_then(rows::json_of);
@@ -210,12 +212,21 @@ impl Scene<'_> {
                 }
             }
         }
+        let text = record.output.as_ref().map_or("", |output| output.text.as_str());
+        if json.is_none() {
+            let kind = offer.kind.clone().unwrap_or_else(|| Kind::new("file"));
+            let printed = super::paths::printed(text);
+            shown
+                .extend(printed.iter().take(SHOWN_MAX).map(|path| super::paths::file(&kind, path)));
+            if let [only] = shown.as_slice() {
+                said.dialogue.focus_on(only.clone());
+            }
+        }
         let hollow = |value: &Value| value.as_array().is_some_and(Vec::is_empty) || value.is_null();
         let holds = |object: &serde_json::Map<String, Value>| {
             !object.is_empty() && object.values().all(hollow)
         };
         let searches = matches!(offer.family, Some(Family::Find | Family::List));
-        let text = record.output.as_ref().map_or("", |output| output.text.as_str());
         let says_none =
             searches && rows.is_none() && text.len() <= NONE_BYTES_MAX && lexicon::says_none(text);
         let empty = says_none

@@ -123,11 +123,13 @@ impl Scene<'_> {
                 (placed, negated, excepts) = (None, false, false);
             }
             match &part.role {
-                Role::Filler if self.is_choice_of(parts, at) => {
+                Role::Filler if self.is_choice_of(parts, at) || self.is_filter_word(parts, at) => {
                     let mut phrase = phrase(part, &Role::Content, at);
                     (phrase.placed, phrase.negated) = (placed, negated);
-                    ask.phrases.retain(|before| before.at + 1 != at);
+                    let named = self.is_choice_of(parts, at);
+                    ask.phrases.retain(|before| !named || before.at + 1 != at);
                     ask.phrases.push(phrase);
+                    negated &= excepts && goes_on(at);
                 }
                 Role::Filler | Role::Command => continue,
                 Role::Verb(family) => {
@@ -186,6 +188,7 @@ impl Scene<'_> {
         ask.they = self.says_they(parts);
         self.take_newest(&mut ask, parts);
         self.own_kinds(&mut ask, parts);
+        self.take_values(&mut ask, parts);
         self.join_fields(&mut ask, parts);
         self.give_kinds(&mut ask, parts);
         self.take_fields(&mut ask, parts);
@@ -286,7 +289,7 @@ impl Scene<'_> {
     pub(super) fn is_value(&self, kind: &Kind, text: &str) -> bool {
         let Some(offer) = self.list_of(kind) else { return false };
         let mut words = text.split_whitespace();
-        words.all(|word| offer.slots.iter().any(|slot| slot.shape.choice(word).is_some()))
+        words.all(|word| offer.slots.iter().any(|slot| slot.is_filtered_by(&word.to_lowercase())))
     }
 
     /// Fields asked for by other words: "who owns", "how tall".
@@ -336,7 +339,7 @@ fn is_number(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn phrase(part: &Part, role: &Role, at: usize) -> Phrase {
+pub(super) fn phrase(part: &Part, role: &Role, at: usize) -> Phrase {
     let (kind, is_sure, id) = match role {
         Role::Name { kind, is_sure, id } => (kind.clone(), *is_sure, id.clone()),
         _ => (None, false, None),

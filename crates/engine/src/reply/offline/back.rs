@@ -1,13 +1,35 @@
 //! Replies if nothing was done: a failed call, several candidates, a question to the user.
 
+use serde_json::Value;
+
 use super::offer::{Means, Offer};
 use super::rows;
 use super::scene::{Said, Scene, Table};
-use crate::lexicon::Say;
+use crate::lexicon::{self, Say};
 use crate::pack::Kind;
 use crate::reply::wording;
 use crate::session::dialogue::{Dialogue, Missing, OpenQuestion, Query, Term, Thing};
 use crate::session::record::CallRecord;
+
+/// Maximum bytes of a text that is an error, and not something that only begins like one: a log.
+const ERROR_BYTES_MAX: usize = 600;
+
+/// Whether a call failed, which its server may only say in the text: of the whole, or of one of the values that it was
+/// given.
+pub(super) fn has_failed(record: &CallRecord) -> bool {
+    let Some(output) = record.output.as_ref().filter(|_| record.ok()) else { return true };
+    let text = output.text.trim();
+    let given =
+        record.arguments.as_object().into_iter().flatten().flat_map(|(_, value)| match value {
+            Value::Array(values) => values.iter().filter_map(Value::as_str).collect(),
+            value => Vec::from_iter(value.as_str()),
+        });
+    let of_value = |value: &str| {
+        let rests = text.lines().filter_map(|line| line.strip_prefix(value)?.strip_prefix(": "));
+        !value.is_empty() && rests.into_iter().any(lexicon::says_error)
+    };
+    text.len() <= ERROR_BYTES_MAX && lexicon::says_error(text) || given.into_iter().any(of_value)
+}
 
 impl Scene<'_> {
     pub(super) fn failed(&self, record: &CallRecord) -> Said {

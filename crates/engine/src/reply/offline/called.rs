@@ -21,7 +21,8 @@ impl Offer {
 
     /// Whether a verb is the one in its name, or the one that its description gives instead.
     pub(super) fn is_done_by(&self, verb: &str) -> bool {
-        self.words.iter().any(|word| word == verb) || self.acts.as_deref() == Some(verb)
+        let described = [&self.acts, &self.also].into_iter().flatten();
+        self.words.iter().chain(described).any(|word| word == verb)
     }
 
     /// The words of its name that say what it is about.
@@ -45,6 +46,14 @@ impl Offer {
     pub(super) fn person_slot(&self, text: &str) -> Option<&Slot> {
         let mut slots = self.slots.iter().filter(|slot| slot.means == Means::Text);
         slots.find(|slot| slot.is_person()).filter(|_| text.starts_with('@'))
+    }
+
+    /// Whether a word names a parameter: "type" the entity type of an entity.
+    pub(super) fn is_called(&self, slot: &Slot, word: &str) -> bool {
+        let kind = self.kind.as_ref().map(|kind| words_of_identifier(kind.as_str()));
+        let own = |part: &String| kind.as_ref().is_some_and(|kind| kind.contains(part));
+        let word = word.to_lowercase();
+        slot.words.split_last().is_some_and(|(last, rest)| *last == word && rest.iter().all(own))
     }
 
     /// Whether it is about folders.

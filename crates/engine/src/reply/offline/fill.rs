@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::ask::{Ask, Phrase};
+use super::ask::{Ask, Phrase, phrase as phrase_of};
 use super::find::{Found, bare};
 use super::fit::takes_literal;
 use super::narrow::{side, thing_value};
@@ -90,7 +90,16 @@ impl Scene<'_> {
         }
         filling.flags();
         filling.focus();
-        let kinds = ask.kinds.iter().filter(|word| !self.is_own_word(offer, &parts[word.at].lower));
+        let mut sorts: Vec<usize> = Vec::new();
+        for word in &ask.kinds {
+            let other = offer.kind.as_ref() != Some(&word.kind);
+            let said = phrase_of(&parts[word.at], &Role::Content, word.at);
+            if other && offer.slot_for(&word.kind).is_none() && filling.choices(&said) {
+                sorts.push(word.at);
+            }
+        }
+        let kinds = ask.kinds.iter().filter(|word| !sorts.contains(&word.at));
+        let kinds = kinds.filter(|word| !self.is_own_word(offer, &parts[word.at].lower));
         let kinds = kinds.filter(|word| {
             offer.kind.as_ref() != Some(&word.kind) && offer.slot_for(&word.kind).is_none()
         });
@@ -254,12 +263,20 @@ impl Filling<'_, '_> {
             self.set(&slot, slot.searched(&self.offer.described, &text).into());
             return Ok(Ok(true));
         }
+        // "a new member": what is made is new.
+        let said = phrase.text.to_lowercase();
+        let is_new = lexicon::english().is(Class::Leading, &said)
+            && lexicon::english().family(&said) == Some(lexicon::Family::Create);
+        if is_new && !self.offer.reads && !phrase.is_quoted {
+            return Ok(Ok(true));
+        }
         if let Some(slot) = self.named_slot(phrase) {
             return self.give(&slot, phrase);
         }
         // "priority urgent": the parameter and its value.
         if let Some((first, rest)) = phrase.text.split_once(' ')
-            && let Some(slot) = self.offer.slots.iter().find(|slot| self.is_called(slot, first))
+            && let Some(slot) =
+                self.offer.slots.iter().find(|slot| self.offer.is_called(slot, first))
             && self.is_free(slot)
             && !rest.trim().is_empty()
         {
@@ -300,14 +317,6 @@ impl Filling<'_, '_> {
         }
     }
 
-    /// Whether a word names a parameter: "type" the entity type of an entity.
-    fn is_called(&self, slot: &Slot, word: &str) -> bool {
-        let kind = self.offer.kind.as_ref().map(|kind| words_of_identifier(kind.as_str()));
-        let own = |part: &String| kind.as_ref().is_some_and(|kind| kind.contains(part));
-        let word = word.to_lowercase();
-        slot.words.split_last().is_some_and(|(last, rest)| *last == word && rest.iter().all(own))
-    }
-
     /// Assigns a phrase to a parameter: as the thing it names, as a choice, as text.
     pub(super) fn give(&mut self, slot: &Slot, phrase: &Phrase) -> Flow<Result<bool, Box<Said>>> {
         let text = phrase.text.as_str();
@@ -335,7 +344,13 @@ impl Filling<'_, '_> {
             };
             match found {
                 Found::One(thing) => {
-                    let value = thing_value(slot, &thing).or_else(|| slot.shape.value(text));
+                    // "card": what the row has under the parameter's name.
+                    let row = self.scene.row_of(&thing);
+                    let own = row.as_ref().and_then(|row| row.get(slot.name()));
+                    let own = own.filter(|own| own.is_string() || own.is_number());
+                    let own = own.and_then(|own| slot.shape.value(&super::rows::scalar(own)));
+                    let value = own.or_else(|| thing_value(slot, &thing));
+                    let value = value.or_else(|| slot.shape.value(text));
                     if let Some(value) = value {
                         self.set(slot, value);
                         self.fill_from_row(&thing);

@@ -271,17 +271,33 @@ impl Looked {
         let names = ["slug", "code", "display", "vid", "facility", "asset_tag", "serial"];
         let further = names.iter().filter_map(|key| row.get(*key)).map(rows::scalar);
         let exact_id = thing.id.as_deref() == Some(text);
+        let coded = || is_code(text) && has_code(row, text);
         let fits = [thing.label.clone()]
             .into_iter()
             .chain(further)
             .filter_map(|name| rows::fit(&name, text));
         // "rack 1" may be the one with that id, or one that is called so.
         let numbered = exact_id || rows::ends_with_number(&thing.label, text);
-        match fits.max().or(numbered.then_some(Fit::Part)) {
+        let by_code = || coded().then_some(Fit::Part);
+        match fits.max().or(numbered.then_some(Fit::Part)).or_else(by_code) {
             Some(fit) => self.fitting.push((fit, thing)),
             None => self.others.push(thing),
         }
     }
+}
+
+/// Whether a text is written like a code: letters and digits together, "C-9".
+fn is_code(text: &str) -> bool {
+    let written = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    text.chars().all(written)
+        && text.contains(|c: char| c.is_ascii_digit())
+        && text.contains(char::is_alphabetic)
+}
+
+/// Whether a row has a code of its own, and not the id of something else.
+fn has_code(row: &Value, text: &str) -> bool {
+    let mut fields = row.as_object().into_iter().flatten();
+    fields.any(|(key, value)| value.as_str() == Some(text) && !key.ends_with("_id"))
 }
 
 /// Whether every word of a text is a whole word of a thing's name.

@@ -36,7 +36,9 @@ impl Scene<'_> {
         let english = lexicon::english();
         let own = || offer.words.iter().filter(|word| Some(*word) != offer.shared.as_ref());
         let sums = self.adds_up(ask, parts);
-        let leads = own().any(|word| *word == lead || *word == english.singular(lead))
+        // "commits by Piet": several things, and not what is done.
+        let named = |word: &String| offer.reads && *word == english.singular(lead);
+        let leads = own().any(|word| *word == lead || named(word))
             || sums && own().any(|word| english.is(Class::Sum, word));
         let folder = said.iter().any(|word| english.is(Class::Folder, word));
         if has_file(ask) && offer.is_about_folders() && !folder {
@@ -68,7 +70,11 @@ impl Scene<'_> {
                         ask.kinds.iter().any(|w| w.kind == *kind) || ask.phrases.iter().any(new)
                     });
                 let made = made || makes_one(offer, ask, parts);
-                let fits = if family.reads() { offer.reads } else { exact || can(offer, family) };
+                let adds = family == Family::Create && is_added(offer, ask);
+                let fits = match family.reads() {
+                    true => offer.reads,
+                    false => exact || adds || can(offer, family),
+                };
                 if !fits {
                     return None;
                 }
@@ -77,7 +83,7 @@ impl Scene<'_> {
                         weights::TOOL_VERB_EXACT + weights::TOOL_NOUN
                     }
                     _ if slot || exact => weights::TOOL_VERB_EXACT,
-                    Some(own) if own == family || made => weights::TOOL_VERB,
+                    Some(own) if own == family || made || adds => weights::TOOL_VERB,
                     Some(own) if own.reads() && family.reads() => weights::TOOL_VERB_OTHER,
                     _ => weights::TOOL_VERB_NEAR,
                 }
@@ -91,13 +97,18 @@ impl Scene<'_> {
         };
         let nouns: Vec<&String> = offer.nouns().collect();
         let hits = nouns.iter().filter(|noun| said.contains(**noun)).count();
+        // "create an issue": an item of a sort that the tool makes.
+        let sort = |slot: &Slot| slot.shape.required && said.iter().any(|w| slot.is_hinted(w));
+        let makes = !offer.reads && !nouns.is_empty() && offer.slots.iter().any(sort);
+        let hits = if makes { hits.max(1) } else { hits };
         let kind = offer.kind.as_ref();
         let named_kind = kind.is_some_and(|kind| {
             ask.kinds.iter().any(|word| word.kind == *kind)
                 || ask.phrases.iter().any(|phrase| phrase.kind.as_ref() == Some(kind))
         });
         let other_kind = ask.kinds.iter().any(|word| {
-            let own = self.is_own_word(offer, &parts[word.at].lower);
+            let said = &parts[word.at].lower;
+            let own = self.is_own_word(offer, said) || makes && is_choice(offer, said);
             kind != Some(&word.kind) && !own && offer.slot_for(&word.kind).is_none()
         });
         if other_kind {
@@ -230,6 +241,14 @@ fn makes_one(offer: &Offer, ask: &Ask, parts: &[Part]) -> bool {
         own && before.is_some_and(|word| english.is(Class::A, word))
     };
     adds && offer.family == Some(Family::Create) && (0..parts.len()).any(new)
+}
+
+/// "Create a member", where members are added: what is named is not there yet.
+fn is_added(offer: &Offer, ask: &Ask) -> bool {
+    let named = |kind: &crate::pack::Kind| ask.kinds.iter().any(|word| word.kind == *kind);
+    offer.family == Some(Family::Add)
+        && offer.kind.as_ref().is_some_and(named)
+        && !offer.own_slots().any(|slot| slot.shape.required)
 }
 
 /// "Set the amount of Crew app to 25k": a parameter of the tool, the thing that has it, and its new value.

@@ -47,6 +47,16 @@ impl Slot {
         self.shape.path.join(".")
     }
 
+    /// Whether a word is one of its values, or says that it is so: "available".
+    pub(super) fn is_filtered_by(&self, word: &str) -> bool {
+        self.shape.choice(word).is_some() || self.means == Means::Flag && self.words == [word]
+    }
+
+    /// Whether a word is a value that only descriptions name.
+    pub(super) fn is_hinted(&self, word: &str) -> bool {
+        self.shape.hints.iter().any(|hint| hint.as_str() == Some(word))
+    }
+
     /// Whether it takes a pattern for names.
     pub(super) fn is_pattern(&self) -> bool {
         self.words.iter().any(|word| lexicon::english().is(Class::SlotPattern, word))

@@ -3,6 +3,7 @@
 //!
 //! - [`read`] and [`ask`]: the role of each word, and what the message asks for
 //! - [`offer`] and [`schema`]: what the tools can do, and their parameters
+//! - [`hints`] and [`modes`]: values that only descriptions name, and tools that do several things
 //! - [`plan`], [`serve`], [`kinds`], [`each`], [`bounds`], [`narrow`], [`find`], [`point`], [`run`]: questions about things
 //! - [`act`], [`act_again`], [`fit`], [`sum`]: all other tool calls
 //! - [`among`]: filters the last result by a value
@@ -28,8 +29,10 @@ mod each;
 mod fill;
 mod find;
 mod fit;
+mod hints;
 mod kinds;
 mod means;
+mod modes;
 mod named;
 mod naming;
 mod narrow;

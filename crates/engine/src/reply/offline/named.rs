@@ -1,11 +1,13 @@
 //! Things that a message names without their kind.
 
+use serde_json::Value;
+
 use super::ask::{Ask, KindWord, Phrase};
 use super::find::Found;
 use super::scene::{Flow, Said, Scene};
 use super::serve::{looks_named, same_kind};
-use crate::lexicon::Family;
-use crate::pack::Kind;
+use crate::lexicon::{self, Class, Family};
+use crate::pack::{Kind, words_of_identifier};
 use crate::session::dialogue::{Query, Term, Thing, Want, What};
 
 impl Scene<'_> {
@@ -103,6 +105,29 @@ impl Scene<'_> {
         .map(Some)
     }
 
+    /// Who has a thing: the person that its row names, or that what it holds does.
+    pub(super) fn held(&self, things: Vec<Thing>) -> Flow<Said> {
+        let kind = things.first().map(|thing| thing.kind.clone());
+        let field = self.actor(kind.as_ref());
+        if let ([thing], None) = (things.as_slice(), &field)
+            && let Ok((row, thing)) = self.whole(thing)?
+        {
+            let inner = row.as_object().into_iter().flatten().map(|(_, value)| value);
+            if let Some((key, person)) = [&row].into_iter().chain(inner).find_map(holder) {
+                let text = format!("{}: {} {person}", thing.label, super::rows::spoken(key));
+                let term = Term {
+                    text: thing.label.clone(),
+                    what: What::Thing(thing.clone()),
+                    negated: false,
+                };
+                let (want, fields) = (Want::Field, vec![key.to_owned()]);
+                let query = Query { want, kind, fields, terms: vec![term], ..Query::default() };
+                return Ok(self.told_thing(query, thing, text));
+            }
+        }
+        self.fields_query(vec![field.unwrap_or_else(|| "owner".into())], things, None)
+    }
+
     /// The contents of a named thing.
     pub(super) fn contents_named(&self, ask: &Ask, phrase: &Phrase) -> Flow<Option<Said>> {
         let mut query = self.provisional_query(ask, &phrase.text);
@@ -189,4 +214,20 @@ impl Scene<'_> {
         }
         self.find(&phrase.text, &all, phrase.placed)
     }
+}
+
+/// The field of a row that says who has it, and the person.
+fn holder(row: &Value) -> Option<(&str, String)> {
+    let english = lexicon::english();
+    let is_person = |key: &str| {
+        let words = words_of_identifier(key);
+        let last = words.last().map(String::as_str).unwrap_or_default();
+        english.is(Class::PersonKind, last) || english.is(Class::Holder, last)
+    };
+    let mut fields = row.as_object()?.iter();
+    fields.find_map(|(key, value)| {
+        let person = super::rows::shown(value);
+        let named = is_person(key) && !value.is_null() && !person.trim().is_empty();
+        named.then_some((key.as_str(), person))
+    })
 }

@@ -16,6 +16,8 @@ use crate::session::dialogue::{Term, Thing, What};
 
 /// Minimum letters of a word for matching a misspelt one.
 const MISSPELT_LETTERS_MIN: usize = 6;
+/// With these a word says that something is not so. Parameters have English names.
+const NEGATIVE: [&str; 4] = ["un", "in", "non-", "not-"];
 
 pub(super) enum Narrowed {
     Terms(Vec<Term>),
@@ -55,6 +57,12 @@ impl Scene<'_> {
                 _ => {}
             }
             return self.named(offer, phrase, std::slice::from_ref(kind));
+        }
+        // "in progress" is one value.
+        if let Some(whole) = self.with_preposition(phrase)
+            && let Some(Ok(Narrowed::Terms(terms))) = self.values(offer, &whole)
+        {
+            return Ok(Narrowed::Terms(terms));
         }
         if !phrase.is_quoted
             && let Some(narrowed) = self.values(offer, phrase)
@@ -146,6 +154,13 @@ impl Scene<'_> {
         Term { text: phrase.text.clone(), what: What::Word, negated: phrase.negated }
     }
 
+    /// A phrase with the small word before it.
+    pub(super) fn with_preposition(&self, phrase: &Phrase) -> Option<Phrase> {
+        phrase.placed?;
+        let before = self.message.get(..phrase.span.start)?.split_whitespace().next_back()?;
+        Some(Phrase { text: format!("{before} {}", phrase.text), ..phrase.clone() })
+    }
+
     /// A phrase as values of fields: "offline leafs", "status offline", "not connected".
     fn values(&self, offer: &Offer, phrase: &Phrase) -> Option<Flow<Narrowed>> {
         let words: Vec<&str> = phrase.text.split_whitespace().collect();
@@ -159,7 +174,10 @@ impl Scene<'_> {
             });
             if let Some((end, (name, value, is_flag))) = longest {
                 let negated = phrase.negated && !is_flag;
-                let value = if is_flag && phrase.negated { Value::Bool(false) } else { value };
+                let value = match value {
+                    Value::Bool(is) if is_flag => Value::Bool(is != phrase.negated),
+                    value => value,
+                };
                 let what = What::Choice { field: name, value };
                 terms.push(Term { text: words[at..end].join(" "), what, negated });
                 (at, field) = (end, None);
@@ -167,10 +185,19 @@ impl Scene<'_> {
             }
             let slot = offer.slots.iter().find(|slot| {
                 slot.means == Means::Choice && slot.words.iter().any(|word| word == words[at])
+                    || slot.means == Means::Text && offer.is_called(slot, words[at])
             });
             match slot {
                 Some(slot) if at + 1 < words.len() => (field, at) = (Some(slot), at + 1),
                 _ => match field {
+                    // "with author Mira Oduya": any text.
+                    Some(slot) if slot.shape.choices.is_empty() => {
+                        let said = words[at..].join(" ");
+                        let (field, value) = (slot.name().to_owned(), Value::from(said.as_str()));
+                        let (what, negated) = (What::Choice { field, value }, phrase.negated);
+                        terms.push(Term { text: said, what, negated });
+                        break;
+                    }
                     Some(slot) => {
                         let said = words[at..].join(" ");
                         return Some(Ok(Narrowed::NoChoice(slot.clone(), said)));
@@ -201,9 +228,15 @@ impl Scene<'_> {
         if let Some((slot, value)) = slots().find_map(|slot| Some((slot, choice(slot)?))) {
             return Some((slot.name().to_owned(), value, false));
         }
-        let flag = slots().find(|slot| slot.means == Means::Flag && slot.words.join(" ") == lower);
-        if let Some(slot) = flag {
+        let flag = |said: &str| {
+            slots().find(|slot| slot.means == Means::Flag && slot.words.join(" ") == said)
+        };
+        if let Some(slot) = flag(&lower) {
             return Some((slot.name().to_owned(), Value::Bool(true), true));
+        }
+        // "unavailable"
+        if let Some(slot) = NEGATIVE.iter().find_map(|begin| flag(lower.strip_prefix(begin)?)) {
+            return Some((slot.name().to_owned(), Value::Bool(false), true));
         }
         let long = lower.chars().count() >= MISSPELT_LETTERS_MIN;
         let near = |choice: &&Value| {

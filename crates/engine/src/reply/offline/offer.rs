@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::naming::{described_noun, described_verb, own_words, shared_word};
 use super::schema::{Form, Shape, shapes};
+use super::{hints, modes};
 use crate::lexicon::{self, Class, Family, Language};
 use crate::pack::{Check, EntityType, Field, Generic, Kind, PackSet, words_of_identifier};
 use crate::search::words::stems;
@@ -30,6 +31,8 @@ pub(super) struct Offer {
     pub shared: Option<String>,
     /// The verb of its description, where its name has none.
     pub acts: Option<String>,
+    /// The verb of its description besides the one of its name: "Register a new member" for `add_member`.
+    pub also: Option<String>,
     /// Stems of its description.
     pub described: Vec<String>,
     /// Arguments of every call.
@@ -136,8 +139,11 @@ pub(super) fn offers(
     let mut offers = Vec::new();
     for tool in tools.iter().filter(|tool| !is_generic(&tool.tool.name)) {
         let kind = kind_of(tool, tools, packs);
-        offers.push(typed(tool, kind, &nouns, packs, freedom, shared_word(tool, tools)));
+        let offer = typed(tool, kind, &nouns, packs, freedom, shared_word(tool, tools));
+        offers.extend(modes::split(offer));
     }
+    identify(&mut offers);
+    hints::give(&mut offers);
     for (generic, types) in generic {
         for known in types {
             offers.extend(generic::listed(generic, known, tools, freedom));
@@ -145,6 +151,48 @@ pub(super) fn offers(
         }
     }
     offers
+}
+
+/// A text that alone says which thing of a kind a tool is about identifies such things for the other tools of its
+/// server: the card of a member.
+fn identify(offers: &mut [Offer]) {
+    let plain = |slot: &Slot| {
+        let words = slot.words.iter();
+        let own = |word: &String| matches!(word.as_str(), "name" | "title" | "key" | "value");
+        slot.means == Means::Text
+            && slot.shape.required
+            && slot.shape.choices.is_empty()
+            && slot.shape.path.len() == 1
+            && !slot.shape.many
+            && !words.clone().any(own)
+    };
+    let listed: Vec<Kind> = offers
+        .iter()
+        .filter(|offer| offer.lists())
+        .filter_map(|offer| offer.kind.clone())
+        .collect();
+    let found = offers.iter().filter_map(|offer| {
+        let kind = offer.kind.clone().filter(|kind| listed.contains(kind))?;
+        let mut required = offer.slots.iter().filter(|slot| slot.shape.required);
+        let (slot, None) = (required.next()?, required.next()) else { return None };
+        let known = matches!(offer.family, Some(Family::Show | Family::Remove)) && plain(slot);
+        known.then(|| (offer.tool.tool.server.clone(), slot.name().to_owned(), kind))
+    });
+    let found: Vec<(String, String, Kind)> = found.collect();
+    for offer in offers.iter_mut().filter(|offer| !offer.reads) {
+        let server = &offer.tool.tool.server;
+        for slot in offer.slots.iter_mut().filter(|slot| plain(slot)) {
+            let own = found.iter().filter(|(of, name, _)| of == server && *name == slot.name());
+            let mut kinds: Vec<&Kind> = own.map(|(.., kind)| kind).collect();
+            kinds.dedup();
+            if let [kind] = kinds[..] {
+                slot.means = match offer.kind.as_ref() == Some(kind) {
+                    true => Means::Own(None),
+                    false => Means::Thing(kind.clone(), None),
+                };
+            }
+        }
+    }
 }
 
 /// The kind that a tool's name is about: a pack's type if its server uses that name, else its noun.
@@ -169,8 +217,11 @@ fn kind_of(tool: &ToolDefinition, tools: &[ToolDefinition], packs: &PackSet) -> 
         return Some(Kind::new(noun));
     }
     let is_verb = |at: &usize| words.get(*at).is_some_and(|word| english.family(word).is_some());
-    let verb = [0, words.len().saturating_sub(1)].into_iter().find(is_verb)?;
-    let rest = words.iter().enumerate().filter(|(at, _)| *at != verb);
+    let verb = [0, words.len().saturating_sub(1)].into_iter().find(is_verb);
+    if verb.is_none() && modes::mode(tool).is_none() {
+        return None;
+    }
+    let rest = words.iter().enumerate().filter(|(at, _)| Some(*at) != verb);
     let noun: Vec<String> = rest.map(|(_, word)| english.singular(word)).collect();
     (!noun.is_empty()).then(|| Kind::new(noun.join("_")))
 }
@@ -194,7 +245,11 @@ fn typed(
     let english = lexicon::english();
     let name = words_of_identifier(&tool.tool.name);
     let own = name.iter().find_map(|word| english.family(word));
-    let described = described_verb(tool).filter(|_| own.is_none());
+    let described = described_verb(tool);
+    let changes = |family: Family| !family.reads();
+    let both = |(_, family): &(String, Family)| changes(*family) && own.is_some_and(changes);
+    let also = described.clone().filter(both).map(|(verb, _)| verb);
+    let described = described.filter(|_| own.is_none());
     let family = own.or(described.as_ref().map(|(_, family)| *family));
     let family = told_by_pack(tool, packs).map(|(_, family)| family).or(family);
     let mut slots: Vec<Slot> = Vec::new();
@@ -221,6 +276,7 @@ fn typed(
         words: name.iter().map(|word| english.singular(word)).collect(),
         shared,
         acts: described.map(|(verb, _)| verb),
+        also,
         described: stems(&tool.description),
         fixed: Map::new(),
         slots,

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::ask::Pointer;
 use super::offer::{Means, Offer, Slot};
+use super::point::Meant;
 use super::read::{Literal, Part, Role};
 use super::scene::Scene;
 use crate::entity::Number;
@@ -22,11 +24,36 @@ use crate::tool::ToolDefinition;
 const SHARING_MIN: usize = 3;
 /// Names that are kept of what was listed.
 const NAMES_MAX: usize = 500;
+/// Maximum bytes of a line that is a path.
+const PATH_BYTES_MAX: usize = 300;
+/// Maximum words of a file's name.
+const PATH_WORDS_MAX: usize = 8;
 
 /// Names of files that were listed or used, with their paths, the newest first.
 pub(super) fn seen(recent: &[Arc<TurnRecord>]) -> Vec<(String, String)> {
     let calls = recent.iter().rev().flat_map(|turn| turn.calls.iter().rev());
-    calls.filter(|call| call.ok()).flat_map(named_in).take(NAMES_MAX).collect()
+    calls.filter(|call| !super::back::has_failed(call)).flat_map(named_in).take(NAMES_MAX).collect()
+}
+
+/// The paths that a text consists of, one on each line.
+pub(super) fn printed(text: &str) -> Vec<&str> {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_path = |line: &&str| {
+        let first = line.split_whitespace().next().unwrap_or_default();
+        line.len() <= PATH_BYTES_MAX
+            && !line.contains(": ")
+            && super::fit::has_ending(line)
+            && (first == *line || first.contains('/'))
+            && line.split_whitespace().count() <= PATH_WORDS_MAX
+    };
+    if lines.iter().all(is_path) { lines } else { Vec::new() }
+}
+
+/// A file as a thing of a kind.
+pub(super) fn file(kind: &Kind, path: &str) -> Thing {
+    let mut thing = super::find::bare(kind, path);
+    thing.keys.insert("path".into(), path.into());
+    thing
 }
 
 fn named_in(call: &CallRecord) -> Vec<(String, String)> {
@@ -43,6 +70,8 @@ fn named_in(call: &CallRecord) -> Vec<(String, String)> {
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let mut found: Vec<(String, String)> =
         paths.iter().map(|path| (name(path), (*path).to_owned())).collect();
+    let printed = call.output.iter().flat_map(|output| printed(&output.text));
+    found.extend(printed.map(|path| (name(path), path.to_owned())));
     let words = words_of_identifier(&call.tool.name);
     if let ([folder], Some(output), true) =
         (paths.as_slice(), &call.output, words.iter().any(|word| english.is(Class::Folder, word)))
@@ -133,6 +162,15 @@ impl Scene<'_> {
                 completed.push(part);
                 continue;
             }
+            if let Some((count, paths)) = self.files_meant(&all, at) {
+                named = at + count;
+                let file = |text: String| {
+                    let (lower, role) = (text.to_lowercase(), Role::Literal(Literal::Path));
+                    Part { lower, text, role, ..part.clone() }
+                };
+                completed.extend(paths.into_iter().map(file));
+                continue;
+            }
             match &part.role {
                 Role::Literal(Literal::Path) if !is_whole(&part.text) => {
                     let first = part.text.split_whitespace().next().unwrap_or_default();
@@ -202,6 +240,34 @@ impl Scene<'_> {
             completed.push(part);
         }
         completed
+    }
+
+    /// The listed files that a reference means, and its number of parts: "both standups".
+    fn files_meant(&self, parts: &[Part], at: usize) -> Option<(usize, Vec<String>)> {
+        let Role::Pointer { number, kinds, is_possessive: false } = &parts[at].role else {
+            return None;
+        };
+        let path = |thing: &Thing| thing.keys.get("path")?.as_str().map(str::to_owned);
+        let listed = self.listed();
+        if self.dialogue.open.is_some()
+            || listed.is_empty()
+            || !listed.iter().all(|t| path(t).is_some())
+        {
+            return None;
+        }
+        let (number, kinds, span) = (*number, kinds.clone(), parts[at].span);
+        let pointer = Pointer { number, kinds, is_possessive: false, span, at };
+        let Meant::Things(things) = self.meant(&pointer) else { return None };
+        if !things.iter().all(|thing| path(thing).is_some()) {
+            return None;
+        }
+        let english = lexicon::english();
+        let noun = parts.get(at + 1).filter(|next| {
+            let word = english.singular(&next.lower);
+            let named = |thing: &Thing| thing.label.to_lowercase().contains(&word);
+            next.role == Role::Content && things.iter().all(named)
+        });
+        Some((1 + usize::from(noun.is_some()), things.iter().filter_map(path).collect()))
     }
 
     /// Whether what was spoken of last is a person.

@@ -1,6 +1,6 @@
 //! Plans the next step of a reply.
 
-use super::ask::{Ask, Follow};
+use super::ask::{Ask, Follow, Phrase};
 use super::fit::counts;
 use super::offer::{Means, Offer, Slot};
 use super::read::{Part, Role};
@@ -8,7 +8,7 @@ use super::scene::{Flow, Said, Scene};
 use super::schema::put;
 use crate::lexicon::{self, Class, Family, Say};
 use crate::pack::{Kind, words_of_identifier};
-use crate::session::dialogue::{Query, Want};
+use crate::session::dialogue::{Query, Term, Want, What};
 
 impl Scene<'_> {
     /// The reply, or the call that must come first.
@@ -133,7 +133,16 @@ impl Scene<'_> {
         let named = |offer: &&Offer| words_of_identifier(&offer.tool.tool.server).contains(&said);
         let is_word = self.language.is(Class::Collection, &said);
         let names_server = self.offers.iter().any(|offer| named(&offer));
-        if !asks || !plain || ask.counts || ask.follows.is_some() || !(is_word || names_server) {
+        if !asks || !plain || ask.counts || ask.follows.is_some() {
+            return Ok(None);
+        }
+        if ask.placed
+            && let Some((kind, term)) = self.only_value(phrase)
+        {
+            let (want, terms) = (Want::List, vec![term]);
+            return self.run(Query { want, kind: Some(kind), terms, ..Query::default() }).map(Some);
+        }
+        if !(is_word || names_server) {
             return Ok(None);
         }
         let of_server = |offer: &&Offer| !names_server || named(offer);
@@ -152,6 +161,25 @@ impl Scene<'_> {
             _ => return Ok(None),
         };
         self.run(Query { want: Want::List, kind: Some(kind.clone()), ..Query::default() }).map(Some)
+    }
+
+    /// What can be listed by a value that no other kind has: "in progress", "in the backlog".
+    fn only_value(&self, phrase: &Phrase) -> Option<(Kind, Term)> {
+        let whole = self.with_preposition(phrase).map(|whole| whole.text);
+        let mut found: Vec<(Kind, Term)> = Vec::new();
+        for offer in self.offers.iter().filter(|offer| offer.lists()) {
+            let said = whole.iter().chain([&phrase.text]);
+            let mut valued = said.flat_map(|text| {
+                offer.slots.iter().filter_map(|slot| Some((slot, slot.shape.choice(text)?)))
+            });
+            if let (Some(kind), Some((slot, value))) = (&offer.kind, valued.next()) {
+                let what = What::Choice { field: slot.name().to_owned(), value: value.clone() };
+                let text = phrase.text.clone();
+                found.push((kind.clone(), Term { text, what, negated: phrase.negated }));
+            }
+        }
+        let first = found.first()?.0.clone();
+        found.iter().all(|(kind, _)| *kind == first).then(|| found.swap_remove(0))
     }
 
     /// The search for things of a kind by words: "find tasks about the freezer".

@@ -203,6 +203,9 @@ impl Reader<'_> {
         if let Some(words) = self.folder_named(tokens, at, before) {
             return (words, Role::Literal(Literal::Path), start);
         }
+        if let Some((words, from)) = self.spaced_path(tokens, at) {
+            return (words, Role::Literal(Literal::Path), from);
+        }
         if let Some((literal, from)) = self.literal(token) {
             return (1, Role::Literal(literal), from);
         }
@@ -304,6 +307,18 @@ impl Reader<'_> {
         let number = |next: &Token<'_>| next.lower.starts_with(|c: char| c.is_ascii_digit());
         if let Some(count) = compares.filter(|c| tokens.get(at + c).is_some_and(number)) {
             return (count, Role::Word(Class::Compare), start);
+        }
+        // "lies sie vor": the end of the verb.
+        let last = at + 1 == tokens.len();
+        if last
+            && self.language.is(Class::Particle, &token.lower)
+            && before.iter().any(|part| matches!(part.role, Role::Verb(_)))
+        {
+            return (1, Role::Filler, start);
+        }
+        // "Aren't there any?" asks; "those that aren't" denies.
+        if !before.is_empty() && self.language.is(Class::Isnt, &token.lower) {
+            return (1, Role::Word(Class::Not), start);
         }
         // "in total" is no place.
         if let Some(count) = self.language.starts(Class::Filler, words()).filter(|c| *c > 1) {

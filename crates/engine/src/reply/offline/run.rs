@@ -74,6 +74,10 @@ impl Scene<'_> {
         if table.rows.is_empty() && local.is_empty() {
             table = self.looser(offer, &terms)?.unwrap_or(table);
         }
+        for term in self.said_of_rows(&table, &query) {
+            query.terms.push(term.clone());
+            local.push(term);
+        }
         for term in &local {
             table = match self.filter(table, term, query.narrower.as_deref(), offer) {
                 Ok(table) => table,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::back::has_failed;
 use super::offer::{Freedom, Offer, Page};
 use super::read::Part;
 use super::rows;
@@ -125,7 +126,7 @@ impl Scene<'_> {
             let limit = offer.page.as_ref().filter(|page| page.offset.is_none());
             let limit = limit.and_then(|page| limit_of(&offer.tool, page, &arguments));
             let (at, record) = self.call(&offer.tool, arguments, true)?;
-            if !record.ok() {
+            if has_failed(record) {
                 return Ok(Err(record.clone()));
             }
             let json = record.output.as_ref().and_then(rows::json_of);
@@ -197,6 +198,19 @@ impl Scene<'_> {
 
     pub(super) fn offer(&self, tool: &ToolName) -> Option<&Offer> {
         self.offers.iter().find(|offer| offer.tool.tool == *tool)
+    }
+
+    /// The offer that a call is of: a tool may have several, which differ in what is fixed.
+    pub(super) fn offer_of(
+        &self,
+        tool: &ToolName,
+        arguments: &Map<String, Value>,
+    ) -> Option<&Offer> {
+        let fixed = |offer: &&Offer| {
+            offer.tool.tool == *tool
+                && offer.fixed.iter().all(|(key, value)| arguments.get(key) == Some(value))
+        };
+        self.offers.iter().find(fixed).or_else(|| self.offer(tool))
     }
 
     /// The word for a kind, singular or plural.

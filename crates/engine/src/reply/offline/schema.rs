@@ -34,6 +34,8 @@ pub(super) struct Shape {
     pub form: Form,
     pub many: bool,
     pub choices: Vec<Value>,
+    /// Values that only descriptions name; there may be others.
+    pub hints: Vec<Value>,
     pub format: Option<String>,
     pub minimum: Option<f64>,
     pub maximum: Option<f64>,
@@ -67,7 +69,7 @@ impl Shape {
     pub(super) fn choice(&self, text: &str) -> Option<&Value> {
         let wanted = plain(text);
         let singular = lexicon::english().singular(&wanted);
-        self.choices.iter().find(|choice| {
+        self.choices.iter().chain(&self.hints).find(|choice| {
             let choice = plain(choice.as_str().unwrap_or(&choice.to_string()));
             choice == wanted || choice == singular
         })
@@ -173,6 +175,7 @@ fn shape(
             _ => Form::Any,
         },
         many: schema.get("type").and_then(Value::as_str) == Some("array"),
+        hints: Vec::new(),
         choices: choices.unwrap_or_default().into_iter().filter(|c| !c.is_null()).collect(),
         format: text("format").map(str::to_owned),
         minimum: own.get("minimum").and_then(Value::as_f64),

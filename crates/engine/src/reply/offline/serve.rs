@@ -231,7 +231,7 @@ impl Scene<'_> {
     }
 
     /// The field that a verb asks for after "who": the provider, if somebody provides it.
-    fn actor(&self, kind: Option<&Kind>) -> Option<String> {
+    pub(super) fn actor(&self, kind: Option<&Kind>) -> Option<String> {
         let fields = &self.known(kind?)?.objects.fields;
         let verbs = self.parts.iter().filter(|part| part.is(Class::Relates));
         let mut verbs = verbs.map(|part| stems(&part.lower)).filter(|verb| !verb.is_empty());
@@ -265,6 +265,9 @@ impl Scene<'_> {
         }
         if ask.when {
             return self.fields_query(vec!["created".into()], things, None);
+        }
+        if ask.who && self.parts.iter().any(|part| part.is(Class::Relates)) {
+            return self.held(things);
         }
         let goes_on = ask.follows.is_some() || !ask.questions;
         if let Some(base) = base.filter(|base| goes_on && !shows && base.want == Want::Field) {

@@ -116,7 +116,7 @@ impl Scene<'_> {
             && let Some(arguments) = self.own_arguments(offer, thing)
         {
             let (at, record) = self.call(&offer.tool, arguments, true)?;
-            if !record.ok() {
+            if super::back::has_failed(record) {
                 return Ok(Err(Unseen::Failed(Box::new(record.clone()))));
             }
             let output = record.output.as_ref();

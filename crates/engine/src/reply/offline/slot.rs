@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::ask::Phrase;
 use super::fill::Filling;
+use super::find::Found;
 use super::fit::has_ending;
 use super::narrow::{side, thing_value};
 use super::offer::{Means, Slot};
@@ -201,7 +202,13 @@ impl Filling<'_, '_> {
         if phrase.kind.is_none() && open.clone().filter(by_id).count() > 1 {
             return Ok(Ok(false));
         }
-        let open: Vec<Slot> = open.cloned().collect();
+        let mut open: Vec<Slot> = open.cloned().collect();
+        if open.len() > 1 && !number {
+            open = match self.taking(phrase, open)? {
+                Ok(slot) => return self.give(&slot, phrase),
+                Err(open) => open,
+            };
+        }
         for slot in open {
             match self.give(&slot, phrase)? {
                 Ok(false) => {}
@@ -209,6 +216,28 @@ impl Filling<'_, '_> {
             }
         }
         Ok(Ok(false))
+    }
+
+    /// Of several parameters the one for things of the kind that has this name; else those for which it is unknown.
+    fn taking(&self, phrase: &Phrase, open: Vec<Slot>) -> Flow<Result<Slot, Vec<Slot>>> {
+        let mut unknown = Vec::new();
+        for slot in open {
+            let kind = match &slot.means {
+                Means::Thing(kind, _) => Some(kind),
+                Means::Own(_) => self.offer.kind.as_ref(),
+                _ => None,
+            };
+            let Some(kind) = kind else {
+                unknown.push(slot);
+                continue;
+            };
+            match self.scene.find(&phrase.text, std::slice::from_ref(kind), phrase.placed)? {
+                Found::One(_) | Found::Several(_) => return Ok(Ok(slot)),
+                Found::None | Found::Near(_) => {}
+                Found::Unknown | Found::Failed(_) => unknown.push(slot),
+            }
+        }
+        Ok(Err(unknown))
     }
 
     /// A name without a folder: the new one of a file that is moved, or of what is made in a folder that is given.

@@ -53,6 +53,9 @@ pub(crate) struct SourceView {
     /// Version of the memory that was sent: when its text last changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<Timestamp>,
+    /// Whether the memory is quoted, because a model or an import wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quoted: Option<bool>,
     /// Size of the client's own request in bytes, for `client_request`.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,

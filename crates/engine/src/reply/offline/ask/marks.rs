@@ -1,9 +1,11 @@
 //! What small words make of a message: "they have", "the latest 3", "its region".
 
-use super::{Ask, Bound, Pointer};
+use super::{Ask, Bound, Follow, Phrase, Pointer, phrase};
 use crate::entity::Number;
 use crate::lexicon::Class;
+use crate::pack::Kind;
 use crate::reply::offline::fit::counts;
+use crate::reply::offline::offer::{Offer, Slot};
 use crate::reply::offline::read::{Part, Role};
 use crate::reply::offline::scene::Scene;
 use crate::reply::offline::schema::written;
@@ -15,6 +17,24 @@ impl Scene<'_> {
         let mut marks = [Class::Each, Class::Else].into_iter();
         let is_all = || self.language.is(Class::All, &before.lower).then_some(Class::All);
         marks.find(|class| before.is(*class)).or_else(is_all)
+    }
+
+    /// Whether a small word filters what is listed: "available", where only such things can be asked for.
+    pub(super) fn is_filter_word(&self, parts: &[Part], at: usize) -> bool {
+        let said = parts[at].lower.as_str();
+        if self.language.is(Class::All, said) {
+            return false;
+        }
+        let named = parts.iter().filter_map(|part| match &part.role {
+            Role::Kind { kind, .. } => Some(kind),
+            _ => None,
+        });
+        let mut kinds: Vec<&Kind> = named.collect();
+        if kinds.is_empty() {
+            kinds.extend(self.last_list(None).and_then(|spoken| spoken.query.kind.as_ref()));
+        }
+        let lists = kinds.into_iter().filter_map(|kind| self.list_of(kind));
+        lists.flat_map(|offer| &offer.slots).any(|slot| slot.is_filtered_by(said))
     }
 
     /// Whether what is asked for belongs to those who were spoken of: "which racks do they have".
@@ -57,6 +77,32 @@ impl Scene<'_> {
             ask.newest = Some(number.unwrap_or(usize::from(!kind.many)));
             ask.phrases
                 .retain(|phrase| phrase.at != at && (number.is_none() || phrase.at != before));
+        }
+    }
+
+    /// A word for a kind may be a value of what is listed: "items of type todo", or "only the todos" of the items.
+    pub(super) fn take_values(&self, ask: &mut Ask, parts: &[Part]) {
+        let only = ask.follows == Some(Follow::Only);
+        let last = self.last_list(None).and_then(|spoken| spoken.query.kind.clone());
+        let last = last.filter(|_| only);
+        let words = ask.kinds.clone();
+        for word in &words {
+            let said = parts[word.at].lower.as_str();
+            let before = word.at.checked_sub(1).map_or("", |at| parts[at].lower.as_str());
+            let others = words.iter().map(|other| &other.kind).chain(&last);
+            let others = others.filter(|kind| **kind != word.kind);
+            let mut lists = others.filter_map(|kind| self.list_of(kind));
+            let named = |offer: &Offer, slot: &Slot| offer.is_called(slot, before);
+            let takes = lists.any(|offer| {
+                let mut slots = offer.slots.iter();
+                slots.any(|slot| slot.shape.choice(said).is_some() && (only || named(offer, slot)))
+            });
+            if takes {
+                ask.phrases.retain(|phrase| phrase.at + 1 != word.at || only);
+                ask.kinds.retain(|kind| kind.at != word.at);
+                let value = phrase(&parts[word.at], &Role::Content, word.at);
+                ask.phrases.push(Phrase { negated: word.negated, ..value });
+            }
         }
     }
 

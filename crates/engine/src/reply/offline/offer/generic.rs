@@ -87,6 +87,7 @@ fn offer(
         words: words_of_identifier(known.kind.as_str()),
         shared: None,
         acts: None,
+        also: None,
         described: Vec::new(),
         fixed: Map::new(),
         slots: Vec::new(),
@@ -107,6 +108,7 @@ fn filter_shape(path: &[&str], means: &Means, choices: Option<&Vec<String>>) -> 
         },
         // A list as a value means any of them.
         many: false,
+        hints: Vec::new(),
         choices: choices.into_iter().flatten().map(|choice| Value::from(choice.as_str())).collect(),
         format: None,
         minimum: None,

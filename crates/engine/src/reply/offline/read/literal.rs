@@ -1,5 +1,6 @@
 //! Values recognised by their form: paths, times, dates, zones, expressions, numbered names.
 
+use super::super::fit::has_ending;
 use super::super::sum::sum_at;
 use super::super::zones;
 use super::{Literal, Part, Reader, Role};
@@ -9,6 +10,8 @@ use crate::lexicon::{self, Class};
 
 /// Maximum letters of a file's ending.
 const ENDING_LETTERS_MAX: usize = 5;
+/// Maximum words of a file's name after the first.
+const NAME_WORDS_MAX: usize = 6;
 
 impl Reader<'_> {
     /// A listed folder next to a word that says so, or a listed file without its ending: "in notes", "the seeds file".
@@ -89,6 +92,27 @@ impl Reader<'_> {
             && ending.is_some_and(is_ending)
             && !lexicon::english().is(Class::Abbreviation, &token.lower)
             && !self.begins_something(token.span.start)
+    }
+
+    /// A path with spaces in it: its first word has a folder, its last one an ending.
+    pub(super) fn spaced_path(&self, tokens: &[Token<'_>], at: usize) -> Option<(usize, usize)> {
+        let token = &tokens[at];
+        let before = &self.message[..token.span.start];
+        let from = before.trim_end_matches('/').len();
+        let begins = self.message[..from].chars().next_back().is_none_or(char::is_whitespace);
+        let folder = token.text.contains('/') || from < token.span.start;
+        let ends = |token: &Token<'_>| has_ending(token.text);
+        if self.path_words.is_empty() || !begins || !folder || ends(token) {
+            return None;
+        }
+        let small = [Class::And, Class::To, Class::In, Class::From, Class::With, Class::Of];
+        let goes_on = |next: &&Token<'_>| {
+            let is_small = small.iter().any(|class| self.language.is(*class, &next.lower));
+            next.gap == Gap::Space && !is_small && !next.text.contains('/')
+        };
+        let rest = tokens[at + 1..].iter().take(NAME_WORDS_MAX).take_while(goes_on);
+        let last = rest.into_iter().position(ends)?;
+        Some((last + 2, from))
     }
 
     /// A literal and its start: paths start with characters that words lose.

@@ -4,11 +4,13 @@ use serde_json::Value;
 
 use super::super::bounds::is_within;
 use super::super::offer::Offer;
+use super::super::read::Role;
 use super::super::rows;
 use super::super::scene::{Said, Scene, Table};
+use crate::lexicon::Class;
 use crate::pack::{Kind, words_of_identifier};
 use crate::search::words::stems;
-use crate::session::dialogue::{Term, What};
+use crate::session::dialogue::{Query, Term, What};
 
 impl Scene<'_> {
     /// The rows that match a term, or a question if that cannot be decided.
@@ -81,7 +83,13 @@ impl Scene<'_> {
                 let whole = narrower.map(|noun| format!("{words} {noun}"));
                 let with_noun = || Some((key(whole.as_deref()?)?, whole.clone()?));
                 let found = key(&words).map(|key| (key, words.clone())).or_else(with_noun);
+                let flag = words.to_lowercase();
+                let is_flag = |(_, row): &(_, Value)| row.get(&flag).is_some_and(Value::is_boolean);
+                let flagged = table.rows.iter().any(is_flag);
                 match (found, key_of_part(&table, &words)) {
+                    (None, _) if flagged => {
+                        Box::new(move |row| row.get(&flag) == Some(&Value::Bool(true)))
+                    }
                     (Some((key, said)), _) => {
                         words = said;
                         Box::new(move |row| {
@@ -100,6 +108,28 @@ impl Scene<'_> {
         table.rows.retain(|(_, row)| fits(row) != term.negated);
         table.count = table.rows.len();
         Ok(table)
+    }
+
+    /// Small words that are fields of the rows, which are so or not: "which are not active".
+    pub(in crate::reply::offline) fn said_of_rows(
+        &self,
+        table: &Table,
+        query: &Query,
+    ) -> Vec<Term> {
+        let Some((_, first)) = table.rows.first() else { return Vec::new() };
+        let mut terms = Vec::new();
+        for (at, part) in self.parts.iter().enumerate() {
+            let is_flag = first.get(&part.lower).is_some_and(Value::is_boolean);
+            let known = |term: &Term| matches!(&term.what, What::Choice { field, .. } if *field == part.lower);
+            if part.role != Role::Filler || !is_flag || query.terms.iter().any(known) {
+                continue;
+            }
+            let denied = self.parts[..at].iter().rev().find(|part| part.role != Role::Filler);
+            let value = Value::Bool(!denied.is_some_and(|part| part.is(Class::Not)));
+            let (text, field) = (part.text.clone(), part.lower.clone());
+            terms.push(Term { text, what: What::Choice { field, value }, negated: false });
+        }
+        terms
     }
 
     /// Whether a word only says where a tool looks anyway: "in the database".
