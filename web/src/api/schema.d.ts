@@ -3467,6 +3467,8 @@ export interface components {
              * @description Version of the memory that was sent: when its text last changed.
              */
             at?: string | null;
+            /** @description Whether the memory is quoted, because a model or an import wrote it. */
+            quoted?: boolean | null;
             /** @description Size of the client's own request in bytes, for `client_request`. */
             bytes?: number | null;
             /** @description Entity type, for `entity`. */
