@@ -85,7 +85,7 @@ fn enumerated(description: &str) -> Vec<String> {
     let english = lexicon::english();
     let sentence = description.split(['.', ':', ';']).next().unwrap_or_default().to_lowercase();
     let mut words = sentence.split_whitespace();
-    if !words.next().is_some_and(|verb| english.family(verb).is_some()) {
+    if words.next().is_none_or(|verb| english.family(verb).is_none()) {
         return Vec::new();
     }
     let small = |word: &&str| {
