@@ -404,6 +404,7 @@ async fn files_that_a_search_printed_can_be_referred_to() {
         answers("search notes for standup", &["11-02", "11-09"]),
         answers("open the second", &["gangway"]).not(&["winch"]),
         answers("read both standups", &["winch", "gangway"]),
+        answers("is there anything on Lentil", &["Lentil Soup.md"]),
     ];
     check(notes(), turns).await;
     check(notes(), vec![answers("read /Food/Lentil Soup.md", &["red lentils"])]).await;
@@ -415,7 +416,8 @@ async fn files_that_a_search_printed_can_be_referred_to() {
 async fn a_mode_that_is_a_verb_is_what_a_tool_does() {
     check(branches(), vec![waits("list the branches", &[r#""mode":"list""#])]).await;
     let has = ["git_branch", r#""mode":"create""#, r#""branchName":"spring-tides""#];
-    check(branches(), vec![waits("create a branch called spring-tides", &has)]).await;
+    check(branches(), vec![waits("create a branch called spring-tides", &has).not(&["all"])]).await;
+    check(branches(), vec![asks("delete it", &["it"])]).await;
     let has = [r#""mode":"delete""#, r#""branchName":"spring-tides""#];
     check(branches(), vec![waits("delete the branch spring-tides", &has)]).await;
 }

@@ -81,7 +81,7 @@ pub(crate) fn branches() -> Vec<Server> {
         writing(
             "git_branch",
             "Manage branches: list all branches, create, delete or rename a branch.",
-            json!({"mode": mode, "branchName": text(), "newBranchName": text()}),
+            json!({"mode": mode, "branchName": text(), "newBranchName": text(), "all": {"type": "boolean"}}),
             json!([]),
         ),
     ];

@@ -177,19 +177,25 @@ impl Filling<'_, '_> {
             Meant::Things(things) if !many || things.len() == 1 => {
                 for thing in &things {
                     self.is_vouched_for &= self.scene.is_named_by_user(thing);
-                    self.thing(thing);
+                    let placed = self.thing(thing);
+                    let own = self.offer.own_slots().next().is_some();
+                    // "Delete it": not something that the tool takes nothing of.
+                    if !placed && own && !self.offer.reads {
+                        let said = self.scene.say(Say::NoReference, &[("text", text)]);
+                        let missing = crate::session::dialogue::Missing::Words;
+                        let query = self.query(text);
+                        return Err(Box::new(self.scene.asked(said, query, missing, Vec::new())));
+                    }
                 }
                 Ok(())
             }
             Meant::OneOf(things) | Meant::Things(things) => {
                 Err(Box::new(self.scene.several(self.query(text), 0, text, things)))
             }
-            Meant::Nothing => match self
-                .offer
-                .slots
-                .iter()
-                .any(|slot| slot.shape.required && matches!(slot.means, Means::Own(_)))
-            {
+            Meant::Nothing => match self.offer.slots.iter().any(|slot| {
+                let needed = slot.shape.required || !self.offer.reads;
+                needed && matches!(slot.means, Means::Own(_))
+            }) {
                 true => {
                     let said = self.scene.say(Say::NoReference, &[("text", text)]);
                     let missing = crate::session::dialogue::Missing::Words;

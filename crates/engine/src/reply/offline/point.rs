@@ -127,7 +127,9 @@ impl Scene<'_> {
             let of_kind = kind.is_none_or(|kind| spoken.query.kind.as_ref() == Some(kind));
             let text = matches!(spoken.query.want, Want::List | Want::Count)
                 && spoken.query.kind.is_some();
-            of_kind && (!spoken.shown.is_empty() || spoken.count.is_some() || text)
+            // Files that a search printed cannot be listed again.
+            let files = spoken.shown.iter().any(|thing| thing.keys.contains_key("path"));
+            of_kind && !files && (!spoken.shown.is_empty() || spoken.count.is_some() || text)
         })
     }
 

@@ -314,7 +314,14 @@ impl Filling<'_, '_> {
         let flags: Vec<Slot> =
             self.offer.slots.iter().filter(|slot| slot.means == Means::Flag).cloned().collect();
         for slot in flags {
-            let Some(at) = lower.find(&slot.words.join(" ")) else { continue };
+            let name = slot.words.join(" ");
+            // "all" is not in "called".
+            let whole = |(at, _): &(usize, &str)| {
+                let beside =
+                    [lower[..*at].chars().next_back(), lower[at + name.len()..].chars().next()];
+                !beside.into_iter().flatten().any(char::is_alphanumeric)
+            };
+            let Some((at, _)) = lower.match_indices(name.as_str()).find(whole) else { continue };
             let before: Vec<&str> = lower[..at].split_whitespace().rev().take(2).collect();
             let denied = before
                 .iter()
