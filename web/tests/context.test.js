@@ -355,11 +355,18 @@ test('the map shows topics, what changed and where each turn stands', async () =
 });
 
 test('a window over 80 % carries a warning', async () => {
-  const { id: full } = await server.api('POST', '/conversations', { settings: { context_tokens: 2200 } });
-  for (let turn = 0; turn < 4; turn += 1) await server.api('POST', `/conversations/${full}/turns`, { message: `Note ${turn}`, reply: 'lorem ipsum dolor sit amet '.repeat(60) });
+  // The last exchange is always shown: one that fills the window, and still fits.
+  let full;
+  for (let words = 20; words <= 240 && !full; words += 20) {
+    const { id } = await server.api('POST', '/conversations', { settings: { context_tokens: 2200 } });
+    await server.api('POST', `/conversations/${id}/turns`, { message: 'Note', reply: 'lorem ipsum dolor sit amet '.repeat(words) });
+    const { receipt } = await server.api('POST', `/conversations/${id}/prepare`, { message: 'What did I note?' });
+    if (receipt.budget.warning) full = id;
+  }
+  assert.ok(full, 'no exchange fills the window');
   const { page, close } = await openPage(browser, server.url, { path: `/#/c/${full}` });
-  await say(page, 'What did I note?', { turn: 5 });
-  const receipt = await server.api('GET', `/conversations/${full}/turns/5/context`);
+  await say(page, 'What did I note?', { turn: 2 });
+  const receipt = await server.api('GET', `/conversations/${full}/turns/2/context`);
   assert.equal(receipt.budget.warning, true, `${receipt.budget.share}`);
   await page.getByRole('tabpanel').getByText(/of the window is used/).waitFor();
   await shot(page, 'window-warning');
