@@ -82,6 +82,9 @@ async fn what_only_the_user_could_have_told_is_no_filter_of_a_list() {
         answers("list devices in Porto", &["4 devices"]),
         asks("What is my name?", &["you have not told me"]).not(&["filter"]),
         asks("where do I live?", &["you have not told me"]),
+        asks("which devices are in that rack?", &["that rack"]),
+        asks("What is my name?", &["you have not told me"]),
+        answers("My name is Sam and I live in Faro", &["Noted"]),
     ];
     check(inventory(), turns).await;
 }

@@ -104,7 +104,9 @@ pub(super) async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutco
         return tell(&asked, answer, said, why).await;
     }
     if recollect::only_user_knows(&asked) && asked.decided.is_empty() {
-        let (unanswered, dialogue) = (Some("no_tool"), planner.dialogue);
+        let (unanswered, mut dialogue) = (Some("no_tool"), planner.dialogue);
+        // The user went on to something else.
+        dialogue.open = None;
         return tell(&asked, answer, Said { unanswered, dialogue, ..Said::default() }, why).await;
     }
     let recounts = asked.decided.is_empty() && planner.first_message.is_none();
