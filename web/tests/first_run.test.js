@@ -92,3 +92,30 @@ test('a refused call does not run and the turn says so', async () => {
   assert.match(await page.locator('article.row[aria-label="Turn 2"]').innerText(), /7XK2A02/);
   await close();
 });
+
+test('a call can be decided while the answer that announced it is still open', async () => {
+  const { page, close } = await openPage(browser, server.url);
+  await page.evaluate(() => {
+    const real = window.fetch;
+    window.fetch = async (path, ...rest) => {
+      const response = await real(path, ...rest);
+      if (!String(path).includes('/chat/stream')) return response;
+      const held = response.body.pipeThrough(new TransformStream({ flush: () => new Promise((done) => { window.endStream = done; }) }));
+      return new Response(held, { status: response.status, headers: response.headers });
+    };
+  });
+  await page.getByLabel('Message', { exact: true }).fill('Delete the device ams1-srv-02');
+  await page.keyboard.press('Enter');
+  let unsent = 0;
+  await page.route('**/approvals/*', async (route) => {
+    await page.evaluate(() => window.endStream());
+    await page.waitForTimeout(200);
+    unsent = await page.getByRole('alert').count();
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Refuse' }).click();
+  await page.getByText('A call was refused.').waitFor();
+  await settled(page, 1);
+  assert.equal(unsent, 0, 'the message is not called unsent');
+  await close();
+});

@@ -98,11 +98,12 @@ export async function decide(id: string, call: string, approve: boolean, forSess
 /** Sends a request and follows its events; `deciding` names the call that it decides. */
 async function follow(id: string, path: string, body: unknown, headers: Record<string, string>, deciding?: string) {
   const before = session.value?.turns ?? 0;
-  stopping = new AbortController();
+  const own = new AbortController();
+  stopping = own;
   let turn: number | null = null;
   let problem: Problem | null = null;
   try {
-    const response = await send(path, { method: 'POST', body, headers, signal: stopping.signal });
+    const response = await send(path, { method: 'POST', body, headers, signal: own.signal });
     if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
       for await (const event of events(response)) turn = receive(event) ?? turn;
       // A stream that just ends was cut off.
@@ -116,9 +117,11 @@ async function follow(id: string, path: string, body: unknown, headers: Record<s
     problem = Problem.from(error);
   } finally {
     if (problem?.code === 'unreachable') silent();
-    stopping = null;
     showText();
   }
+  // A call was decided before the stream that announced it had ended: the turn is followed there now.
+  if (stopping !== own && live.value?.session === id) return take(id);
+  if (stopping === own) stopping = null;
   if (problem?.code === 'stopped') {
     turn = await storedTurn(id, before);
     if (turn === null) return notKept(id);

@@ -39,12 +39,15 @@ export function closeSession() {
   sessionProblem.value = null;
 }
 
-/** Reads the head again, after something changed it. */
+let readings = 0;
+
+/** Reads the head again, after something changed it. What a later reading overtook is not shown. */
 export async function refreshSession(): Promise<Conversation | null> {
   const id = session.value?.id;
   if (!id) return null;
+  const reading = (readings += 1);
   const head = await get<Conversation>(at('conversations', id));
-  if (session.value?.id === id) {
+  if (session.value?.id === id && reading === readings) {
     session.value = head;
     replace(head);
     if (turns.value && live.value?.session !== id) turns.value.total.value = Math.max(turns.value.total.value, head.turns);

@@ -67,9 +67,6 @@ impl Pipeline {
                 self.finished(caller, turn, recorded).await
             }
             ReplyOutcome::Paused(answer, awaited) => {
-                for call in &awaited {
-                    events.tell(TurnEvent::Approval(call.clone()));
-                }
                 let until = (self.clock.now(), self.limits.approval_seconds_max);
                 let pending = draft.pending(answer, awaited, key, until).ok_or_else(|| {
                     let session = turn.session.head.id.clone();
@@ -92,6 +89,10 @@ impl Pipeline {
                     })
                     .await?;
                 self.work.look_later(&session.key, self.time_left(&pending));
+                // Not before it is stored: whoever is told may decide at once.
+                for call in &pending.awaited {
+                    events.tell(TurnEvent::Approval(call.clone()));
+                }
                 Ok(TurnOutcome::Paused { session, pending: Box::new(pending) })
             }
         }

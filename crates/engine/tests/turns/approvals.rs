@@ -2,11 +2,12 @@
 
 use serde_json::json;
 use throughline_engine::error::Error;
-use throughline_engine::events::Events;
+use throughline_engine::events::{Events, TurnEvent};
+use throughline_engine::request::TurnInput;
 use throughline_engine::session::apply::RequestKey;
 use throughline_engine::session::record::TurnStatus;
 use throughline_engine::tool::ToolName;
-use throughline_engine::turn::TurnOutcome;
+use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use tokio_util::sync::CancellationToken;
 
 use crate::bench::{Bench, Line, bench, session};
@@ -74,6 +75,30 @@ async fn a_refused_call_does_not_run_and_the_model_is_told() {
     };
     assert!(record.calls[0].error.as_ref().unwrap().contains("did not approve"));
     assert!(bench.tools.called.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn whoever_is_told_of_a_call_can_decide_it_at_once() {
+    let call = Line::Calls("inventory__delete_device", json!({"device": "sw1"}));
+    let bench = only_called([call, Line::Says("Done.")]).await;
+    let (sender, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let request = TurnRequest {
+        session: Some(session()),
+        input: TurnInput { message: "Delete device sw1".into(), ..TurnInput::default() },
+        ..TurnRequest::default()
+    };
+    let (events, cancel) = (Events::to(sender), CancellationToken::new());
+    let asking = bench.engine.converse(&bench.caller, request, events, cancel);
+    let deciding = async {
+        loop {
+            if let TurnEvent::Approval(call) = told.recv().await.unwrap() {
+                break decide(&bench, &call.id, false).await;
+            }
+        }
+    };
+    let (asked, decided) = tokio::join!(asking, deciding);
+    assert!(matches!(asked.unwrap(), TurnOutcome::Paused { .. }));
+    assert!(matches!(decided.unwrap(), TurnOutcome::Finished { .. }));
 }
 
 #[tokio::test]
