@@ -375,15 +375,6 @@ async fn who_has_a_thing_is_not_the_thing_itself() {
 }
 
 #[tokio::test]
-async fn an_earlier_request_is_no_answer() {
-    let turns = vec![
-        answers("which books by Mira Oduya do we have", &["Salt Road"]),
-        asks("what other books did he write", &[]).not(&["turn 1"]),
-    ];
-    check(shelf(), turns).await;
-}
-
-#[tokio::test]
 async fn what_a_description_says_can_be_done_can_be_done() {
     check(shelf(), vec![asks("register a new member", &["name"]).not(&["no tool"])]).await;
     let turns = vec![

@@ -247,6 +247,10 @@ pub enum Class {
     SlotSort,
     /// What a tool does: "mode".
     SlotMode,
+    /// Says how a thing is called or what it contains, so it does not identify the thing.
+    SlotPlain,
+    /// Makes a word say that something is not so: "unavailable".
+    NegativePrefix,
     /// Who has something, besides the kinds of people.
     Holder,
     /// The end of a verb that is written in two parts: "lies … vor".

@@ -278,3 +278,21 @@ fn says_something(recalled: &Recalled) -> bool {
 fn start_of(text: &str) -> String {
     text.chars().take(CHARACTERS_MAX).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_needs_no_mark() {
+        for (message, expected) in [
+            ("which books by Mira do we have", true),
+            ("And the rest?", true),
+            ("how many are left", true),
+            ("Mira wrote three books.", false),
+            ("We have what we need", false),
+        ] {
+            assert_eq!(is_question(message), expected, "{message}");
+        }
+    }
+}

@@ -21,6 +21,9 @@ use super::{Beside, ClientRequest, Material, client};
 /// Condensed turns that a receipt names one by one.
 const CONDENSED_NAMED_MAX: usize = 32;
 
+/// Share of the room between the marks that a compaction must free to keep all turns.
+const FREED_SHARE: f32 = 1.0 / 3.0;
+
 /// The part between the frame and what is new.
 pub(super) struct Window {
     /// The turn whose request is continued.
@@ -91,7 +94,7 @@ impl Window {
         let all: u32 = turns.iter().map(HistoryTurn::tokens).sum();
         // After a compaction there must be room to grow, or the next turn would compact again.
         let mark = match &material.prefix {
-            Some(_) => (limits.compact_at + limits.compact_to) / 2.0,
+            Some(_) => limits.compact_at - (limits.compact_at - limits.compact_to) * FREED_SHARE,
             None => limits.compact_at,
         };
         let high = budget.share(mark).saturating_sub(fixed);

@@ -18,7 +18,7 @@ use crate::entity::Number;
 use crate::lexicon::{self, Class, Say};
 use crate::pack::words_of_identifier;
 use crate::search::words::stems;
-use crate::session::dialogue::{Query, Term, Thing, Want, What};
+use crate::session::dialogue::{Missing, Query, Term, Thing, Want, What};
 
 /// Arguments, and the words left over.
 pub(super) struct Filled {
@@ -181,10 +181,7 @@ impl Filling<'_, '_> {
                     let own = self.offer.own_slots().next().is_some();
                     // "Delete it": not something that the tool takes nothing of.
                     if !placed && own && !self.offer.reads {
-                        let said = self.scene.say(Say::NoReference, &[("text", text)]);
-                        let missing = crate::session::dialogue::Missing::Words;
-                        let query = self.query(text);
-                        return Err(Box::new(self.scene.asked(said, query, missing, Vec::new())));
+                        return Err(self.no_reference(text));
                     }
                 }
                 Ok(())
@@ -192,18 +189,20 @@ impl Filling<'_, '_> {
             Meant::OneOf(things) | Meant::Things(things) => {
                 Err(Box::new(self.scene.several(self.query(text), 0, text, things)))
             }
-            Meant::Nothing => match self.offer.slots.iter().any(|slot| {
-                let needed = slot.shape.required || !self.offer.reads;
-                needed && matches!(slot.means, Means::Own(_))
-            }) {
-                true => {
-                    let said = self.scene.say(Say::NoReference, &[("text", text)]);
-                    let missing = crate::session::dialogue::Missing::Words;
-                    Err(Box::new(self.scene.asked(said, self.query(text), missing, Vec::new())))
+            Meant::Nothing => {
+                let needed = |slot: &Slot| slot.shape.required || !self.offer.reads;
+                match self.offer.own_slots().any(needed) {
+                    true => Err(self.no_reference(text)),
+                    false => Ok(()),
                 }
-                false => Ok(()),
-            },
+            }
         }
+    }
+
+    /// Asks what a reference means.
+    fn no_reference(&self, text: &str) -> Box<Said> {
+        let said = self.scene.say(Say::NoReference, &[("text", text)]);
+        Box::new(self.scene.asked(said, self.query(text), Missing::Words, Vec::new()))
     }
 
     pub(super) fn query(&self, text: &str) -> Query {

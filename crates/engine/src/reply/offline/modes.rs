@@ -39,7 +39,6 @@ pub(super) fn split(offer: Offer) -> Vec<Offer> {
         let mut own = offer.clone();
         own.slots.retain(|slot| slot.name() != name);
         own.family = family(&value);
-        // What is known to read may read in every mode; what is not reads only where its verb does.
         own.reads = own.family.is_some_and(Family::reads);
         own.words.extend(words_of_identifier(&value));
         own.fixed.insert(name.clone(), value.into());

@@ -10,14 +10,12 @@ use super::find::{Found, bare, is_named, narrowing_kinds};
 use super::offer::{Means, Offer, Slot, is_literal};
 use super::scene::{Flow, Scene};
 use super::schema::{Form, put};
-use crate::lexicon::{Class, Family};
+use crate::lexicon::{self, Class, Family};
 use crate::pack::{Field, Kind};
 use crate::session::dialogue::{Term, Thing, What};
 
 /// Minimum letters of a word for matching a misspelt one.
 const MISSPELT_LETTERS_MIN: usize = 6;
-/// With these a word says that something is not so. Parameters have English names.
-const NEGATIVE: [&str; 4] = ["un", "in", "non-", "not-"];
 
 pub(super) enum Narrowed {
     Terms(Vec<Term>),
@@ -235,7 +233,8 @@ impl Scene<'_> {
             return Some((slot.name().to_owned(), Value::Bool(true), true));
         }
         // "unavailable"
-        if let Some(slot) = NEGATIVE.iter().find_map(|begin| flag(lower.strip_prefix(begin)?)) {
+        let mut negative = lexicon::english().words(Class::NegativePrefix);
+        if let Some(slot) = negative.find_map(|begin| flag(lower.strip_prefix(begin)?)) {
             return Some((slot.name().to_owned(), Value::Bool(false), true));
         }
         let long = lower.chars().count() >= MISSPELT_LETTERS_MIN;

@@ -157,14 +157,13 @@ pub(super) fn offers(
 /// server: the card of a member.
 fn identify(offers: &mut [Offer]) {
     let plain = |slot: &Slot| {
-        let words = slot.words.iter();
-        let own = |word: &String| matches!(word.as_str(), "name" | "title" | "key" | "value");
+        let is_plain = |word: &String| lexicon::english().is(Class::SlotPlain, word);
         slot.means == Means::Text
             && slot.shape.required
             && slot.shape.choices.is_empty()
             && slot.shape.path.len() == 1
             && !slot.shape.many
-            && !words.clone().any(own)
+            && !slot.words.iter().any(is_plain)
     };
     let listed: Vec<Kind> = offers
         .iter()
