@@ -100,7 +100,14 @@ test('a call can be decided while the answer that announced it is still open', a
     window.fetch = async (path, ...rest) => {
       const response = await real(path, ...rest);
       if (!String(path).includes('/chat/stream')) return response;
-      const held = response.body.pipeThrough(new TransformStream({ flush: () => new Promise((done) => { window.endStream = done; }) }));
+      const parts = (await response.text()).split(/(?=event: done)/);
+      const held = new ReadableStream({
+        async pull(controller) {
+          if (parts.length === 1) await new Promise((go) => { window.endStream = go; });
+          if (parts.length === 0) controller.close();
+          else controller.enqueue(new TextEncoder().encode(parts.shift()));
+        },
+      });
       return new Response(held, { status: response.status, headers: response.headers });
     };
   });
