@@ -53,6 +53,8 @@ pub struct Script {
     pub description_bytes: usize,
     /// Lists every tool twice.
     pub doubled: bool,
+    /// Lists a tool without a schema, and one whose description is a number.
+    pub malformed: bool,
     /// Lists a page that always points to itself.
     pub endless_list: bool,
     /// Writes invalid lines before each reply, and much to standard error.
@@ -208,6 +210,11 @@ impl ScriptedMcp {
         let mut all = tools::definitions(self);
         if self.script.doubled {
             all.extend(tools::definitions(self));
+        }
+        if self.script.malformed {
+            all.push(json!({"name": "no_schema"}));
+            let object = json!({"type": "object"});
+            all.push(json!({"name": "numbered", "description": 7, "inputSchema": object}));
         }
         let start: usize = match message["params"]["cursor"].as_str() {
             None => 0,

@@ -10,13 +10,15 @@ use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, PaginatedRequestParams, ProtocolVersion,
-    ServerNotification, SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, ClientRequest, CustomResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, RequestOptionalParam, ServerNotification,
+    ServerResult, SubscriptionFilter, Tool,
 };
 use rmcp::service::{
     ClientCacheConfig, ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer,
-    RunningService,
+    RunningService, ServiceError,
 };
+use serde::Deserialize;
 use serde_json::Value;
 use throughline_engine::failure::{UpstreamError, UpstreamFault};
 use throughline_engine::tool::{ToolDefinition, ToolOutput};
@@ -150,7 +152,10 @@ impl Connection {
         let mut cursor = None;
         for _ in 0..PAGES_MAX {
             let request = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = self.peer.list_tools(Some(request)).await;
+            let page = match self.peer.list_tools(Some(request.clone())).await {
+                Err(ServiceError::UnexpectedResponse) => self.well_formed(request).await,
+                page => page,
+            };
             let page = page.map_err(|error| self.failed(self.faults.request(&error)))?;
             listed.fresh_for = page.ttl_ms.map(Duration::from_millis).or(listed.fresh_for);
             for tool in page.tools {
@@ -172,6 +177,28 @@ impl Connection {
             .error(UpstreamFault::TooLarge, format!("more than {PAGES_MAX} pages of tools")))
     }
 
+    /// Reads a page whose definitions are not all well-formed, without those that are not.
+    async fn well_formed(
+        &self,
+        request: PaginatedRequestParams,
+    ) -> Result<ListToolsResult, ServiceError> {
+        let request = RequestOptionalParam::with_param(request);
+        let answer = self.peer.send_request(ClientRequest::ListToolsRequest(request)).await?;
+        let ServerResult::CustomResult(CustomResult(mut page)) = answer else {
+            return Err(ServiceError::UnexpectedResponse);
+        };
+        if let Some(Value::Array(tools)) = page.get_mut("tools") {
+            tools.retain(|tool| match Tool::deserialize(tool) {
+                Ok(_) => true,
+                Err(error) => {
+                    self.ignored(tool["name"].as_str().unwrap_or_default(), &error.to_string());
+                    false
+                }
+            });
+        }
+        serde_json::from_value(page).map_err(|_| ServiceError::UnexpectedResponse)
+    }
+
     fn push_tool(&self, tools: &mut Vec<ToolDefinition>, tool: ToolDefinition) {
         let size = tool.description.len() + tool.input_schema.to_string().len();
         let why = if tools.len() >= self.config.tools_max {
@@ -183,11 +210,11 @@ impl Connection {
         } else {
             return tools.push(tool);
         };
-        tracing::warn!(
-            server.name = self.config.name,
-            tool.name = tool.tool.name,
-            "ignored a tool: {why}"
-        );
+        self.ignored(&tool.tool.name, why);
+    }
+
+    fn ignored(&self, name: &str, why: &str) {
+        tracing::warn!(server.name = self.config.name, tool.name = name, "ignored a tool: {why}");
     }
 
     /// Calls a tool once. Dropping the future cancels the call.

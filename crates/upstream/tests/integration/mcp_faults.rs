@@ -219,6 +219,9 @@ async fn lists_beyond_the_limits_are_cut_or_refused() {
     assert_eq!(listing.tools, []);
     let listing = proxy(Script { doubled: true, ..Script::default() }).list().await;
     assert_eq!(listing.tools.len(), 10);
+    let listing =
+        proxy(Script { malformed: true, era: Era::Older, ..Script::default() }).list().await;
+    assert_eq!(listing.tools.len(), 10, "{:?}", listing.unavailable);
     let listing = proxy(Script { endless_list: true, ..Script::default() }).list().await;
     assert_eq!(listing.unavailable, [("scripted".into(), "more than 100 pages of tools".into())]);
 }
