@@ -226,7 +226,7 @@ impl Background {
     /// The model to replace an extracted summary with, and that summary.
     fn summarizer(&self, loaded: &LoadedSession) -> Option<(Arc<dyn Model>, Summary)> {
         let summary = loaded.head.summary.as_ref()?;
-        let extracted = self.limits.summaries && summary.by == summary::EXTRACTION;
+        let extracted = self.limits.summaries && summary.is_extract();
         let agent = self.agents.current().get(loaded.head.agent.as_ref()).ok()?;
         let model = self.models.get(agent.models.summarizer.as_deref()).filter(|_| extracted)?;
         Some((model, summary.clone()))

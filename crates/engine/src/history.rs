@@ -132,7 +132,8 @@ pub fn day_piece(on: Date, of: DayOf) -> Piece {
 
 pub fn summary_piece(summary: &Summary) -> Piece {
     let Summary { from, to, .. } = *summary;
-    let origin = format!("notes on turns {from} to {to}");
+    let what = if summary.is_extract() { "some sentences of" } else { "notes on" };
+    let origin = format!("{what} turns {from} to {to}");
     Piece::new(
         Source::Summary { from, to },
         format!("condenses turns {from} to {to} (by {})", summary.by),

@@ -29,8 +29,6 @@ use crate::tokens;
 pub const SUMMARY_TOKENS_MAX: u32 = 800;
 /// Maximum tokens of turns that a model summarizes at once.
 const MATERIAL_TOKENS_MAX: u32 = 8_000;
-/// The author of a summary made without a model.
-pub const EXTRACTION: &str = "extraction";
 /// Size and idle time of the cache of extracted summaries. Without it, an application that prepares requests
 /// repeatedly and never records a turn would have the same turns summarized each time.
 const REMEMBERED_BYTES_MAX: u64 = 8 << 20;
@@ -54,7 +52,7 @@ pub fn condense(
         to: last.turn,
         tokens: tokens::count(&text),
         text: text.to_string(),
-        by: EXTRACTION.into(),
+        by: Summary::EXTRACTION.into(),
         modelled_to: previous.map_or(0, |previous| previous.modelled_to),
         at: now,
     })

@@ -375,6 +375,15 @@ async fn who_has_a_thing_is_not_the_thing_itself() {
 }
 
 #[tokio::test]
+async fn what_is_forbidden_beside_a_request_does_not_hinder_it() {
+    let turns = vec![
+        answers("don't delete anything, just list the books by Mira Oduya", &["Salt Road"]),
+        answers("list the books by Mira Oduya but do not change them", &["Salt Road"]),
+    ];
+    check(shelf(), turns).await;
+}
+
+#[tokio::test]
 async fn what_a_description_says_can_be_done_can_be_done() {
     check(shelf(), vec![asks("register a new member", &["name"]).not(&["no tool"])]).await;
     let turns = vec![

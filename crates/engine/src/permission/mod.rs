@@ -37,7 +37,7 @@ use serde_json::Value;
 
 pub use named::Named;
 pub use policy::{Policy, Ruling, Voucher};
-pub(crate) use request::asks_plainly;
+pub(crate) use request::{asks_plainly, negates};
 pub use rules::Rules;
 pub use taint::Taint;
 

@@ -17,10 +17,12 @@ pub(crate) fn asks_plainly(message: &str) -> bool {
         .filter(|word| !word.is_empty())
         .collect();
     let question = words.first().is_some_and(|first| english().is("questions", first));
-    let negated = |word: &&str| {
-        english().is("negations", word) || languages().iter().any(|language| language.negates(word))
-    };
-    !question && !words.iter().any(|word| negated(word) || CONDITIONS.contains(word))
+    !question && !words.iter().any(|word| negates(word) || CONDITIONS.contains(word))
+}
+
+/// Whether a word says no, in any language.
+pub(crate) fn negates(word: &str) -> bool {
+    english().is("negations", word) || languages().iter().any(|language| language.negates(word))
 }
 
 #[cfg(test)]

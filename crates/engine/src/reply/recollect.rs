@@ -11,7 +11,7 @@ use crate::history;
 use crate::lexicon::{self, Class, Say};
 use crate::memory::Recalled;
 use crate::piece::{HistoryPart, Source};
-use crate::search::words::{content_stems, stems};
+use crate::search::words::{content_stems, each_word, stems};
 use crate::session::record::ReplyForm;
 
 use super::{ReplyRequest, wording};
@@ -133,7 +133,7 @@ fn say(asked: &ReplyRequest<'_>, what: Say, with: &[(&str, &str)]) -> String {
 /// What rules and references of the request say about the message, best first. Permanent and manual ones are
 /// quoted if they match as well as one that would be chosen for the message, or have all its content words.
 pub(super) async fn written(asked: &ReplyRequest<'_>) -> Option<String> {
-    let wanted: Vec<String> = stems(asked.message);
+    let (is_command, wanted) = topic(asked.message);
     let agent = asked.agent;
     let mut documents: Vec<(Option<f32>, &'static str, &Document)> = Vec::new();
     for piece in asked.assembled.receipt.pieces.iter().filter(|piece| piece.sent()) {
@@ -158,6 +158,8 @@ pub(super) async fn written(asked: &ReplyRequest<'_>) -> Option<String> {
         let shares = wanted.iter().any(|word| held.contains(word));
         let own = scores.get(&document.hash).filter(|score| **score >= score_min && shares);
         let score = score.or(covered.then_some(1.0)).or(own.copied());
+        // A document that only knows how to list things does not answer "list the cables".
+        let score = score.filter(|_| covered || !is_command);
         let line = || format!("- {kind}{}: {}", document.name, start_of(document.text.trim()));
         found.extend(score.map(|score| (score, line())));
     }
@@ -166,6 +168,20 @@ pub(super) async fn written(asked: &ReplyRequest<'_>) -> Option<String> {
     found.first()?;
     let lines: Vec<String> = found.into_iter().map(|(_, line)| line).collect();
     Some(format!("The rules and references say:\n{}", lines.join("\n")))
+}
+
+/// Whether a message begins with a verb of a request, and the stems of its other content words.
+fn topic(message: &str) -> (bool, Vec<String>) {
+    let language = lexicon::of(message);
+    let mut verb = None;
+    each_word(message, |word| {
+        let family = language.family(word);
+        verb = family.map(|_| stems(word));
+        family.is_none() && language.is(Class::Filler, word)
+    });
+    let mut topic = stems(message);
+    topic.retain(|word| !verb.iter().flatten().any(|verb| verb == word));
+    (verb.is_some(), topic)
 }
 
 /// Matching earlier turns, and a sentence about what is missing.
@@ -181,7 +197,11 @@ pub(super) fn said_earlier(asked: &ReplyRequest<'_>, why: &str, hint: &str) -> S
             None => return say(asked, Say::NotTold, &[]),
             found => found,
         },
-        None => earlier(asked, &stems(asked.message), 1, says_something),
+        None => {
+            let (is_command, topic) = topic(asked.message);
+            let shared_min = if is_command { topic.len().max(1) } else { 1 };
+            earlier(asked, &topic, shared_min, says_something)
+        }
     };
     let Some(text) = found else {
         let nothing = match asked.unavailable.is_empty() {

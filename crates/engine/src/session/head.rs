@@ -213,6 +213,16 @@ pub struct Summary {
     pub at: Timestamp,
 }
 
+impl Summary {
+    /// The author of a summary made without a model.
+    pub const EXTRACTION: &str = "extraction";
+
+    /// Whether it consists of sentences from the session, which cover only a part of it.
+    pub fn is_extract(&self) -> bool {
+        self.by == Self::EXTRACTION
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolExecution {
     #[serde(flatten)]

@@ -48,7 +48,7 @@ pub(super) fn notes(previous: Option<&Summary>, turns: &[HistoryTurn], tokens_ma
     let mut candidates = Vec::new();
     let mut kept_whole = String::new();
     if let Some(previous) = previous {
-        match previous.by == super::EXTRACTION {
+        match previous.is_extract() {
             true => candidates.extend(again(&previous.text)),
             // A model's summary is already dense and stays as is.
             false => kept_whole.clone_from(&previous.text),

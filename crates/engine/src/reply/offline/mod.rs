@@ -115,8 +115,13 @@ pub(super) async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutco
         return tell(&asked, answer, said, why).await;
     }
     let several = planner.requests();
-    if let Some((Split::Sentences, spans)) = &several {
-        let pieces: Vec<Piece> = spans.iter().copied().map(Piece::Words).collect();
+    let sentences = match (planner.permitted(), &several) {
+        (Some(span), _) => Some(vec![span]),
+        (None, Some((Split::Sentences, spans))) => Some(spans.clone()),
+        _ => None,
+    };
+    if let Some(spans) = sentences {
+        let pieces: Vec<Piece> = spans.into_iter().map(Piece::Words).collect();
         match answer_each(&asked, &mut answer, &pieces).await {
             Ended::Said(said) => return tell(&asked, answer, *said, why).await,
             Ended::Waits(awaited) => return ReplyOutcome::Paused(answer, vec![awaited]),

@@ -113,6 +113,12 @@ impl Planner {
         requests::requests(&self.message, self.language, &commands)
     }
 
+    /// The request beside what the message forbids.
+    pub(super) fn permitted(&self) -> Option<Span> {
+        let commands: Vec<String> = self.offers.iter().filter_map(Offer::command).collect();
+        requests::permitted(&self.message, self.language, &commands)
+    }
+
     /// The reply, after the calls that it needs; or the call that waits for approval.
     pub(super) async fn answer(
         &self,

@@ -8,6 +8,7 @@
 use crate::entity::token::{Clitic, Gap, Setting, Token, tokens};
 use crate::entity::{Noticed, Span};
 use crate::lexicon::{Class, Language};
+use crate::permission;
 
 use super::Piece;
 use super::read::{Literal, Part, Role};
@@ -69,6 +70,30 @@ pub(super) fn requests(
         Span { start: *start, end: start + text.len() }
     });
     Some((split, spans.collect()))
+}
+
+/// The clauses of a message that also forbids something: "do not delete anything, just list the sites".
+pub(super) fn permitted(message: &str, language: &Language, commands: &[String]) -> Option<Span> {
+    let (tokens, _) = tokens(message);
+    let clauses = tokens
+        .chunk_by(|_, next| next.gap == Gap::Space && !language.is(Class::But, &next.lower))
+        .collect::<Vec<_>>();
+    let forbids = |clause: &&[Token<'_>]| {
+        let changes =
+            |token: &Token<'_>| language.family(&token.lower).is_some_and(|family| !family.reads());
+        let negates = |token: &Token<'_>| permission::negates(&token.lower);
+        clause.iter().any(changes) && clause.iter().any(negates)
+    };
+    let (first, last) = match (clauses.first()?, clauses.last()?) {
+        (first, _) if forbids(first) => (1, clauses.len()),
+        (_, last) if forbids(last) => (0, clauses.len() - 1),
+        _ => return None,
+    };
+    let rest = &clauses[first..last];
+    let (begin, end) = (rest.first()?.first()?, rest.last()?.last()?);
+    let at = tokens.iter().position(|token| token.span == begin.span)?;
+    let request = !rest.iter().any(forbids) && begins_request(&tokens[at..], language, commands);
+    request.then_some(Span { start: begin.span.start, end: end.span.end })
 }
 
 /// Whether a request begins with these words.
@@ -218,6 +243,21 @@ mod tests {
             "list the sites, then show me rack R1 and echo done now",
             &["list the sites", "show me rack R1", "echo done now"],
         );
+    }
+
+    #[test]
+    fn what_is_forbidden_is_no_part_of_the_request() {
+        for (message, expected) in [
+            ("do not delete anything, just list the sites", Some("just list the sites")),
+            ("Don't change a thing. Show me rack R1", Some("Show me rack R1")),
+            ("list the sites, but do not delete them", Some("list the sites")),
+            ("do not delete the sites", None),
+            ("list the sites without a rack", None),
+            ("delete rack R1, not rack R2", None),
+        ] {
+            let found = permitted(message, crate::lexicon::english(), &[]);
+            assert_eq!(found.map(|span| &message[span.start..span.end]), expected, "{message}");
+        }
     }
 
     #[test]
