@@ -11,6 +11,7 @@ use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use tokio_util::sync::CancellationToken;
 
 use crate::bench::{Bench, Line, bench, session};
+use crate::copies::sqlite;
 
 /// A bench whose tools are called by the model alone, so that calls can be counted.
 async fn only_called(lines: impl Into<Vec<Line>>) -> Bench {
@@ -80,7 +81,11 @@ async fn a_refused_call_does_not_run_and_the_model_is_told() {
 #[tokio::test]
 async fn whoever_is_told_of_a_call_can_decide_it_at_once() {
     let call = Line::Calls("inventory__delete_device", json!({"device": "sw1"}));
-    let bench = only_called([call, Line::Says("Done.")]).await;
+    // A store that writes on another thread, so that whoever waits for the event runs before the write ends.
+    let (store, _folder) = sqlite().await;
+    let model = [call, Line::Says("Done.")];
+    let bench = bench().on(store).tools().model(model);
+    let bench = bench.limits(|limits| limits.look_up_ms_max = 0).start().await;
     let (sender, mut told) = tokio::sync::mpsc::unbounded_channel();
     let request = TurnRequest {
         session: Some(session()),

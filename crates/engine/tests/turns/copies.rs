@@ -90,7 +90,7 @@ fn update() -> ToolRequest {
     }
 }
 
-async fn sqlite() -> (Arc<Sqlite>, impl Drop) {
+pub(crate) async fn sqlite() -> (Arc<Sqlite>, impl Drop) {
     let folder = peer::folder();
     let path = folder.path().join("copies.db");
     (Arc::new(Sqlite::open(&path, Duration::from_secs(5)).await.unwrap()), folder)
