@@ -67,6 +67,14 @@ pub enum Class {
     Except,
     /// What follows is taken one by one: "each", "per".
     Each,
+    /// Each thing of a kind: "every".
+    Every,
+    /// One of several is meant: "or", "one of".
+    Or,
+    /// Begins a question to oneself: "should I".
+    Deliberates,
+    /// Words that hand over a statement to run: "run this".
+    Runs,
 
     // --- references
     /// "it".
@@ -337,6 +345,14 @@ pub enum Say {
     Possible,
     /// No tool can do that: `{what}`.
     Cannot,
+    /// The message forbids a change.
+    Forbidden,
+    /// The message weighs a change and does not ask for it.
+    Deliberated,
+    /// A change that leaves something out.
+    Excepted,
+    /// A change of one of several.
+    WhichOfThem,
     /// Words that were not understood: `{understood}`, `{left}`.
     NotUnderstood,
     /// A thing lacks a field: `{thing}`, `{field}`.

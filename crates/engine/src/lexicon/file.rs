@@ -23,6 +23,9 @@ pub(super) struct LanguageFile {
     pub words: BTreeMap<Class, List>,
     #[serde(default)]
     pub verbs: BTreeMap<Family, List>,
+    /// English nouns of tools, each with its forms in this language: the singular first.
+    #[serde(default)]
+    pub nouns: BTreeMap<String, List>,
     /// Forms of "last", "first", "second"…
     #[serde(default)]
     pub ordinals: Vec<List>,

@@ -24,6 +24,8 @@ pub struct Language {
     /// Phrases of a class by their first word, longest first.
     phrases: FxHashMap<Class, FxHashMap<String, Vec<Vec<String>>>>,
     families: FxHashMap<String, Family>,
+    /// The English nouns of a word, and whether it is a plural.
+    nouns: FxHashMap<String, Vec<(String, bool)>>,
     ordinals: Vec<Vec<String>>,
     cardinals: Vec<String>,
     plurals: Vec<(String, String)>,
@@ -46,6 +48,7 @@ impl Language {
             words: FxHashMap::default(),
             phrases: FxHashMap::default(),
             families: FxHashMap::default(),
+            nouns: FxHashMap::default(),
             ordinals: file.ordinals.into_iter().map(|forms| forms.0).collect(),
             cardinals: file.cardinals.0,
             plurals: file.plurals,
@@ -57,6 +60,11 @@ impl Language {
         for (class, list) in file.words {
             for entry in list.0 {
                 language.add(class, &entry);
+            }
+        }
+        for (noun, list) in file.nouns {
+            for (at, form) in list.0.into_iter().enumerate() {
+                language.nouns.entry(form).or_default().push((noun.clone(), at > 0));
             }
         }
         for (family, list) in file.verbs {
@@ -120,6 +128,11 @@ impl Language {
 
     pub fn family(&self, verb: &str) -> Option<Family> {
         self.families.get(verb).copied()
+    }
+
+    /// The nouns that tools have for a word of another language, and whether it is a plural.
+    pub(crate) fn nouns(&self, word: &str) -> &[(String, bool)] {
+        self.nouns.get(word).map_or(&[], Vec::as_slice)
     }
 
     /// The number of an ordinal, from 1; 0 is the last.

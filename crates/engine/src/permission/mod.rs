@@ -37,7 +37,7 @@ use serde_json::Value;
 
 pub use named::Named;
 pub use policy::{Policy, Ruling, Voucher};
-pub(crate) use request::{asks_plainly, negates};
+pub(crate) use request::{Doubt, asks_plainly, doubt, negates};
 pub use rules::Rules;
 pub use taint::Taint;
 

@@ -8,11 +8,12 @@ use crate::agent::Document;
 use crate::fact::gather::{self, Question};
 use crate::fact::{Fact, FactSource, Forgetting};
 use crate::history;
+use crate::id::SessionId;
 use crate::lexicon::{self, Class, Say};
 use crate::memory::Recalled;
 use crate::piece::{HistoryPart, Source};
 use crate::search::words::{content_stems, each_word, stems};
-use crate::session::record::ReplyForm;
+use crate::session::record::{CallRecord, ReplyForm};
 
 use super::{ReplyRequest, wording};
 
@@ -254,7 +255,17 @@ fn earlier(
     let recalled = asked.assembled.recalled.iter().filter(|recalled| recalled.score >= SCORE_MIN);
     let recalled = recalled.filter(|recalled| says(recalled)).filter(shares);
     let mut lines = String::new();
-    for recalled in recalled.take(QUOTED_MAX) {
+    // The reply to a call without a model is its result.
+    let mut quoted: Vec<(&Option<SessionId>, u64)> = Vec::new();
+    for recalled in recalled {
+        let of = (&recalled.session, recalled.record.turn);
+        if quoted.len() == QUOTED_MAX {
+            break;
+        }
+        if quoted.contains(&of) && recalled.part != HistoryPart::Message {
+            continue;
+        }
+        quoted.push(of);
         let turn = recalled.record.turn.to_string();
         let place = match &recalled.session {
             None => format!("turn {turn}"),
@@ -289,9 +300,10 @@ fn says_something(recalled: &Recalled) -> bool {
     match recalled.part {
         HistoryPart::Message => !lexicon::of(&record.message).asks_for_something(&record.message),
         HistoryPart::Reply => {
-            !(matches!(record.form, ReplyForm::Offline { .. }) && record.calls.is_empty())
+            let offline = matches!(record.form, ReplyForm::Offline { .. });
+            !offline || record.calls.iter().any(CallRecord::ok)
         }
-        HistoryPart::Results => true,
+        HistoryPart::Results => record.calls.iter().any(CallRecord::ok),
     }
 }
 

@@ -24,8 +24,24 @@ const NONE_BYTES_MAX: usize = 200;
 /// Words that start an SQL statement.
 const SQL_VERBS: [&str; 9] =
     ["select", "insert", "update", "delete", "with", "create", "drop", "alter", "pragma"];
+/// What a statement creates, drops or alters.
+const SQL_OBJECTS: [&str; 9] =
+    ["table", "index", "view", "trigger", "unique", "temporary", "temp", "virtual", "schema"];
 /// Words of which such a statement has one.
 const SQL_WORDS: [&str; 6] = ["from", "into", "table", "set", "values", "index"];
+
+/// Whether a text in lower case has the form of a statement: "drop table", not "drop the table".
+fn is_statement(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let (verb, next) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    match verb {
+        "delete" => next == "from",
+        "insert" => matches!(next, "into" | "or"),
+        "update" => words.any(|word| word == "set"),
+        "create" | "drop" | "alter" => SQL_OBJECTS.contains(&next),
+        _ => true,
+    }
+}
 
 impl Scene<'_> {
     /// A message that is an SQL statement, for a tool that takes one.
@@ -46,6 +62,9 @@ impl Scene<'_> {
         if !SQL_WORDS.iter().any(|word| lower.split_whitespace().any(|said| said == *word)) {
             return Ok(None);
         }
+        if !is_statement(&lower) {
+            return Ok(None);
+        }
         let verb = stems(lower.split_whitespace().next().unwrap_or_default());
         let reads = verb == stems("select") || verb == stems("with") || verb == stems("pragma");
         let named = |offer: &&&Offer| {
@@ -59,6 +78,16 @@ impl Scene<'_> {
         let Some(slot) = offer.slots.iter().find(|slot| slot.means == Means::Sql) else {
             return Ok(None);
         };
+        // "explain: delete from orders": not handed over to be run.
+        let runs = |part: &Part| {
+            let handed = |word: &str| self.language.is(Class::Runs, word);
+            part.role == Role::Filler || part.lower.split_whitespace().all(handed)
+        };
+        if !reads && !self.parts.iter().take_while(|p| p.span.start < part.span.start).all(runs) {
+            let mut said = self.lost();
+            said.text = self.say(Say::Deliberated, &[]);
+            return Ok(Some(said));
+        }
         let mut arguments = offer.fixed.clone();
         super::schema::put(&mut arguments, &slot.shape.path, text.into());
         let want = Want::Act(offer.family.unwrap_or(Family::Show));

@@ -200,6 +200,7 @@ async fn answer_each(asked: &ReplyRequest<'_>, answer: &mut Answer, pieces: &[Pi
         all.dialogue = said.dialogue;
         texts.push(said.text);
     }
+    texts.dedup();
     all.text = texts.join("\n\n");
     Ended::Said(Box::new(all))
 }

@@ -287,8 +287,11 @@ impl Scene<'_> {
 
     /// Whether one of the words is a number, in digits or letters.
     fn says_number(&self, words: &str, number: usize) -> bool {
-        let is =
-            |word: &str| word.parse() == Ok(number) || self.language.cardinal(word) == Some(number);
+        // "the second one" has no number.
+        let spelt = |word: &str| {
+            self.language.cardinal(word) == Some(number) && !self.language.is(Class::One, word)
+        };
+        let is = |word: &str| word.parse() == Ok(number) || spelt(word);
         words.split_whitespace().any(is)
     }
 

@@ -2,14 +2,15 @@
 
 use super::super::call::Verdict;
 use super::super::{Answer, ReplyRequest};
-use super::offer::{self, Offer};
+use super::offer::{self, Freedom, Offer};
 use super::read::{Part, Reader};
 use super::requests::{self, Split};
-use super::scene::{Said, Scene, Step};
+use super::scene::{Planned, Said, Scene, Step};
 use super::{CALLS_MAX, call, first_message, paths, server, social, unavailable};
 use crate::entity::{Noticed, Span};
 use crate::lexicon::{self, Language, Say};
 use crate::pack::{Kind, PackSet};
+use crate::permission::{self, Doubt};
 use crate::session::dialogue::Dialogue;
 use crate::session::pending::AwaitedCall;
 use crate::session::record::CallRecord;
@@ -128,6 +129,9 @@ impl Planner {
         while answer.calls.len() < CALLS_MAX {
             match self.step(asked, &answer.calls) {
                 Step::Say(said) => return Ok(*said),
+                Step::Call(planned) if let Some(doubt) = doubt(asked, &planned) => {
+                    return Ok(self.undone(doubt));
+                }
                 Step::Call(planned) => match call(asked, *planned).await {
                     Verdict::Ready(ready) => answer.calls.push(asked.calls().make(ready).await),
                     Verdict::Refused(record) => answer.calls.push(*record),
@@ -137,6 +141,19 @@ impl Planner {
         }
         let dialogue = self.dialogue.clone();
         Ok(Said { unanswered: Some("too_many_calls"), dialogue, ..Said::default() })
+    }
+
+    /// Nothing was changed, and why.
+    fn undone(&self, doubt: Doubt) -> Said {
+        let why = match doubt {
+            Doubt::Forbids => Say::Forbidden,
+            Doubt::Deliberates => Say::Deliberated,
+            Doubt::Excepts => Say::Excepted,
+            Doubt::Alternatives => Say::WhichOfThem,
+        };
+        let text = self.language.say(why, &[]);
+        let text = text.or_else(|| lexicon::english().say(why, &[])).unwrap_or_default();
+        Said { text, dialogue: self.dialogue.clone(), ..Said::default() }
     }
 
     /// The step after the calls that were made.
@@ -178,6 +195,12 @@ impl Planner {
             step => step,
         }
     }
+}
+
+/// Why a call would change something that the message does not ask for.
+fn doubt(asked: &ReplyRequest<'_>, planned: &Planned) -> Option<Doubt> {
+    let changes = !asked.policy.reads(&planned.tool);
+    changes.then(|| permission::doubt(asked.message, &planned.arguments)).flatten()
 }
 
 /// The words for what can be listed, in the singular and the plural.

@@ -329,7 +329,12 @@ impl Reader<'_> {
                 return (count, Role::Word(class), start);
             }
         }
-        if let Some(count) = self.language.starts(Class::Filler, words()) {
+        // "ward A": a letter, and no article.
+        let ends = tokens
+            .get(at + 1)
+            .is_none_or(|next| next.gap != Gap::Space || self.language.is(Class::And, &next.lower));
+        let letter = token.text == "A" && token.gap == Gap::Space && !before.is_empty() && ends;
+        if let Some(count) = self.language.starts(Class::Filler, words()).filter(|_| !letter) {
             return (count, Role::Filler, start);
         }
         match token.text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -360,6 +365,14 @@ impl Reader<'_> {
         }
         // Tools are named in English, whatever the language of the message.
         let english = lexicon::english();
+        for (noun, many) in words.clone().next().map_or(&[][..], |word| self.language.nouns(word)) {
+            if let Some((known, 1, _)) = self.packs.cue_at(std::iter::once(noun.as_str())) {
+                return Some((1, role(&known.kind, *many, None)));
+            }
+            if let Some(kind) = self.nouns.iter().find(|kind| kind.as_str() == noun) {
+                return Some((1, role(kind, *many, None)));
+            }
+        }
         self.nouns.iter().find_map(|kind| {
             let own: Vec<&str> = kind.as_str().split('_').collect();
             let mut given = words.clone();
