@@ -12,6 +12,8 @@ use super::mention::Span;
 const TOKENS_MAX: usize = 8192;
 /// Maximum bytes of a name.
 pub(super) const TOKEN_BYTES_MAX: usize = 128;
+/// Abbreviations before a name, whose full stop ends no sentence.
+const TITLES: [&str; 8] = ["dr", "mr", "mrs", "ms", "prof", "st", "hr", "fr"];
 
 #[derive(Debug, Clone)]
 pub(crate) struct Token<'a> {
@@ -203,6 +205,10 @@ impl<'a> Scan<'a> {
                 setting,
                 shape: shape_of(text),
             });
+        }
+        // "Dr. Nowak": the mark belongs to the title.
+        if trailing == "." && TITLES.iter().any(|title| kept.eq_ignore_ascii_case(title)) {
+            return;
         }
         if trailing.contains(['.', ':']) || run.chars().all(|letter| matches!(letter, '.' | '-')) {
             let gap = if trailing.contains('.') { Gap::Stop } else { Gap::Pause };

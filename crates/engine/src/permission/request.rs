@@ -63,8 +63,9 @@ pub(crate) fn doubt(message: &str, arguments: &Value) -> Option<Doubt> {
     let forbids = |at: usize| {
         let after = words[at + 1..].iter().take(NEGATED_WORDS).any(changes);
         let before = at > 0 && changes(&words[at - 1]);
-        // "a device without a rack"
-        let is_plain = negates(words[at]) && starts(Class::Except, at).is_none();
+        // "no wait, delete 3 instead" answers what was said before; "a device without a rack" leaves nothing out.
+        let answers = at == 0 && starts(Class::No, at).is_some();
+        let is_plain = negates(words[at]) && !answers && starts(Class::Except, at).is_none();
         is_plain && (after || before || at + 1 == words.len())
     };
     if (0..words.len()).any(forbids) {
@@ -180,6 +181,7 @@ mod tests {
             ("please delete patient 12", "12"),
             ("could you add a task called all but one", "all but one"),
             ("create a device without a rack", "a device"),
+            ("no wait, delete task 3 instead", "3"),
             ("lösche Patient 12", "12"),
         ] {
             check(message, &named(name), None);
