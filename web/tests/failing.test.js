@@ -16,7 +16,7 @@ before(async () => {
   model = await startModel(() => answer);
   const folder = await mkdtemp(join(tmpdir(), 'throughline-failing-'));
   const entry = (name, seconds) => `[[model]]\nname = "${name}"\nprovider = "openai"\nmodel = "${name}"\nbase_url = "${model.url}"\nfirst_token_seconds = ${seconds}\nretries_max = 0\n`;
-  await writeFile(join(folder, 'throughline.toml'), entry('patient', 60) + entry('hasty', 1));
+  await writeFile(join(folder, 'throughline.toml'), `[server]\nshutdown_seconds_max = 1\n${entry('patient', 60)}${entry('hasty', 1)}`);
   server = await startServer({ args: ['--config', join(folder, 'throughline.toml')], folder });
   browser = await launch();
 });
@@ -62,7 +62,7 @@ test('a request that a provider refused was sent, and nothing says that no model
   const panel = page.getByRole('tabpanel');
   await panel.locator('.shown b', { hasText: /^Sent:$/ }).waitFor();
   await panel.getByRole('button', { name: 'Request', exact: true }).click();
-  await panel.getByText('The model failed.').waitFor();
+  await panel.getByText('byte for byte as the provider was sent it').waitFor();
   assert.doesNotMatch(await panel.innerText(), /No model was asked/);
   await close();
 });
@@ -152,4 +152,22 @@ test('stopping before the first word is no error either', async () => {
   await page.getByText(/Stopped before anything was said/).first().waitFor();
   assert.equal(await page.locator('.failure').count(), 0);
   await close();
+});
+
+test('a reply that a stop of the server broke off is told as interrupted, not as stopped by the reader', async () => {
+  answer = { words: Array.from({ length: 400 }, (_, index) => `word${index} `), pause: 25 };
+  const { home, port } = server;
+  const { page, close } = await openPage(browser, server.url);
+  await say(page, 'Speak slowly');
+  await page.locator('.turn[data-status=live] .markdown', { hasText: 'word3' }).waitFor();
+  const { hash } = new URL(page.url());
+  await server.stop({ keepFolder: true });
+  await close();
+  server = await startServer({ args: ['--config', join(home, 'throughline.toml')], folder: home, port });
+  const again = await openPage(browser, server.url, { path: `/${hash}` });
+  const turn = again.page.locator('article.row[aria-label="Turn 1"]');
+  await turn.locator('.failure strong', { hasText: 'The reply was interrupted: the server stopped.' }).waitFor();
+  assert.match(await turn.locator('.markdown').innerText(), /word3/);
+  assert.equal(await turn.getByText(/^Stopped/).count(), 0);
+  await again.close();
 });

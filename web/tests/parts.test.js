@@ -201,3 +201,25 @@ test('quantiles come out of the buckets between two looks', () => withSource(asy
   assert.equal(quantile([[0.1, 0], [Infinity, 0]], 0.5), null);
   assert.equal(quantile([[0.1, 0], [Infinity, 4]], 0.5), 0.1);
 }));
+
+test('an id in a call is told by the name that the conversation or a call of the turn knows it by', () => withSource(async (load) => {
+  const { foundBy, namesIn } = await load('/src/text/names.ts');
+  const known = [{ type: 'device', id: '8', name: 'ams1-srv-03' }, { type: 'site', id: '8', name: 'Oslo' }, { type: 'rack', id: '3', name: '3' }];
+  const told = (values, things = known) => namesIn(values, things).map(({ argument, id, type, name }) => `${argument} ${id}: ${type} ${name}`);
+  assert.deepEqual(told({ device: 8, force: true }), ['device 8: device ams1-srv-03']);
+  assert.deepEqual(told({ device_id: '8', site: 8 }), ['device_id 8: device ams1-srv-03', 'site 8: site Oslo']);
+  assert.deepEqual(told({ deviceId: 8 }), ['deviceId 8: device ams1-srv-03']);
+  assert.deepEqual(told({ device: 9, device_type: 8, id: 8, rack: 3, limit: '8', name: null }), []);
+  assert.deepEqual(told({ device: 8 }, [...known, { type: 'device', id: '8', name: 'another' }]), [], 'nobody knows which');
+  assert.deepEqual(told('text'), []);
+  const listed = foundBy([{ name: 'list_devices', result: '{"results":[{"id":8,"name":"ams1-srv-03","role":{"id":1,"name":"Server"}}]}' }, { name: 'get_site', result: '{"id":2,"name":"Oslo"}' }, { name: 'list_vlans', result: 'none' }, { name: 'ping' }]);
+  assert.deepEqual(listed, [{ type: 'device', id: '8', name: 'ams1-srv-03' }, { type: 'site', id: '2', name: 'Oslo' }]);
+}));
+
+test('a stop of the server is told as one, and a stop by the reader as theirs', () => withSource(async (load) => {
+  const { failureOf } = await load('/src/text/failure.ts');
+  const turn = (error) => ({ status: 'partial', error, form: { by: 'model', model: 'm' }, reply: 'Half a' });
+  const interrupted = failureOf(turn({ code: 'interrupted', message: 'the server stopped before the reply was whole' }));
+  assert.deepEqual([interrupted.kind, interrupted.words], ['failed', 'The reply was interrupted: the server stopped.']);
+  assert.equal(failureOf(turn({ code: 'cancelled', message: 'm failed: it was stopped', cause: 'cancelled' })).kind, 'stopped');
+}));

@@ -286,6 +286,29 @@ test('all memories can be reached, page by page', async () => {
   await close();
 });
 
+test('an address that leads nowhere says so', async () => {
+  for (const address of ['nowhere', 'agents2', '%']) {
+    const { page, close } = await at(`/#/${address}`);
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    await page.getByText(`#/${address}`).waitFor();
+    if (address === 'nowhere') await assertAccessible(page, 'no such page');
+    await page.getByRole('link', { name: 'a new one' }).click();
+    await page.locator('.starter').waitFor();
+    await close();
+  }
+});
+
+test('an id in a call that waits is told by its name', async () => {
+  const { id: doomed } = await server.api('POST', '/conversations', { agent: 'demo' });
+  for (const message of ['Show the device ams1-srv-03', 'Delete device 8']) await server.api('POST', '/chat', { message, conversation_id: doomed });
+  const { page, close } = await at(`/#/c/${doomed}`);
+  await page.getByRole('button', { name: 'Approve' }).waitFor();
+  await page.locator('.known-names li', { hasText: 'device: 8 is the device ams1-srv-03' }).waitFor();
+  await assertAccessible(page, 'a call with an id');
+  await page.getByRole('button', { name: 'Refuse' }).click();
+  await close();
+});
+
 test('all data of a user is exported, and erased with a receipt that counts it', async () => {
   const other = { 'x-user-id': 'ada' };
   await server.api('POST', '/conversations', { id: 'of-ada' }, other);
@@ -293,6 +316,8 @@ test('all data of a user is exported, and erased with a receipt that counts it',
   await server.api('POST', '/memories', { text: 'I live in Lisbon' }, other);
   const { page, close } = await at('/#/memory');
   const section = page.locator('.card', { has: page.getByRole('heading', { name: 'All data of a user' }) });
+  await section.getByText('You are local of local, with the right to administer.').waitFor();
+  assert.equal(await section.getByLabel('User').inputValue(), 'local');
   await section.getByLabel('User').fill('ada');
   const [file] = await Promise.all([page.waitForEvent('download'), section.getByRole('button', { name: 'Export' }).click()]);
   assert.equal(file.suggestedFilename(), 'ada.jsonl');

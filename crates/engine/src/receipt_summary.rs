@@ -9,6 +9,8 @@
 use crate::piece::{HistoryPart, Source};
 use crate::receipt::{Receipt, ReceiptPiece};
 
+/// How stored sentences of older versions begin if there was no model; [`Receipt::no_model`] says it.
+const FORMER_LEAD: &str = "no model was asked; it would be sent: ";
 /// Entities named; the rest are counted.
 const ENTITIES_NAMED: usize = 2;
 
@@ -16,7 +18,7 @@ impl Receipt {
     /// `2 rules, 6 earlier messages, what is known of core-02; left out: 12 older messages; 1,204 tokens`.
     pub fn summary(&self) -> String {
         if let Some(kept) = &self.summary {
-            return kept.clone();
+            return kept.strip_prefix(FORMER_LEAD).unwrap_or(kept).to_owned();
         }
         let mut shown = Parts::default();
         let mut left_out = Parts::default();
@@ -35,8 +37,7 @@ impl Receipt {
         if !left_out.is_empty() {
             text = format!("{text}; left out: {left_out}");
         }
-        let lead = if self.no_model { "no model was asked; it would be sent: " } else { "" };
-        format!("{lead}{text}; {} tokens", with_commas(self.budget.used_tokens))
+        format!("{text}; {} tokens", with_commas(self.budget.used_tokens))
     }
 }
 
@@ -256,10 +257,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_model_nothing_was_sent() {
+    fn the_sentence_is_the_same_without_a_model_also_in_records_of_older_versions() {
         let whole = receipt([piece(&rule("a"), None)].into_iter());
-        let expected = "no model was asked; it would be sent: the rule a; 1,204 tokens";
-        assert_eq!(Receipt { no_model: true, ..whole }.summary(), expected);
+        let expected = "the rule a; 1,204 tokens";
+        let without = Receipt { no_model: true, ..whole };
+        assert_eq!(without.summary(), expected);
+        let former = Some(format!("{FORMER_LEAD}{expected}"));
+        assert_eq!(Receipt { summary: former, ..without }.summary(), expected);
     }
 
     #[test]

@@ -10,7 +10,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::store::{Result, Scope};
+use crate::store::{Key, Result, Scope};
+
+/// Figures of a session that other programs may watch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionFigures {
+    /// Tokens of its last request.
+    pub context_tokens: u32,
+    /// Entities it is about.
+    pub entities: usize,
+}
 
 /// Every method answers quickly or fails; a failure is the same as a miss.
 #[async_trait]
@@ -21,4 +30,6 @@ pub trait SharedCache: Send + Sync {
     async fn put(&self, scope: &Scope, name: &str, value: Bytes, life: Duration) -> Result<()>;
     /// Removes all values of a scope.
     async fn forget(&self, scope: &Scope) -> Result<()>;
+    /// Publishes the figures of a session for a while.
+    async fn publish(&self, session: &Key, figures: SessionFigures) -> Result<()>;
 }

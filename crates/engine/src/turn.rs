@@ -108,6 +108,9 @@ pub struct Pipeline {
     pub(crate) commit_times: CommitTimes,
     pub(crate) work: Arc<Worklist>,
     pub(crate) observer: OnceLock<Observer>,
+    pub(crate) shared: Option<Arc<dyn crate::shared::SharedCache>>,
+    /// Cancelled when the server no longer waits for turns.
+    pub(crate) stopped: CancellationToken,
 }
 
 /// Called with every turn and the pieces of its request.
@@ -214,7 +217,7 @@ impl Pipeline {
         let span = turn.span.clone();
         let answering = async {
             let assembled = Box::pin(self.assemble(&turn, input)).await?;
-            let gathered = (turn.started, turn.started.elapsed());
+            let beginning = stages::Beginning::New(turn.started, turn.started.elapsed());
             events.tell(TurnEvent::Context(Box::new(assembled.receipt.clone())));
             let asked = TurnPrompt {
                 message: &input.message,
@@ -224,7 +227,7 @@ impl Pipeline {
             };
             let ended = Box::pin(self.reply(&turn, &assembled, asked, &events)).await?;
             let mut draft = TurnDraft::of(&turn, &input.message, assembled);
-            draft.gathered = Some(gathered);
+            draft.beginning = Some(beginning);
             Box::pin(self.conclude(caller, &turn, draft, ended, key.as_ref(), &events)).await
         };
         let outcome = answering.instrument(span.clone()).await;
@@ -270,6 +273,7 @@ impl Pipeline {
         }
         let start = TurnStart { kind: pending.kind, lent: None, with_tools: true, cancel };
         let turn = self.load(session, start).await?;
+        let resumed = stages::Beginning::resumed(&pending, turn.started, self.clock.now());
         let span = turn.span.clone();
         let answering = async {
             let assembled = Box::pin(self.resumed_request(&turn, &pending)).await?;
@@ -284,7 +288,7 @@ impl Pipeline {
                 TurnPrompt { message, forgetting: None, key: key.as_ref(), before, decided };
             let ended = Box::pin(self.reply(&turn, &assembled, asked, &events)).await?;
             let mut draft = TurnDraft::of(&turn, message, assembled);
-            draft.ends_pause = Some(pending.at);
+            (draft.ends_pause, draft.beginning) = (Some(pending.at), Some(resumed));
             Box::pin(self.conclude(caller, &turn, draft, ended, key.as_ref(), &events)).await
         };
         let outcome = answering.instrument(span.clone()).await;

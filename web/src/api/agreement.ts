@@ -35,6 +35,7 @@ export type Agreed = [
   Agrees<page.FailureCause, Of<'FailureCause'>>,
   Agrees<page.TurnBrief, Of<'TurnBrief'>>,
   Agrees<page.Cost, Of<'CostView'>>,
+  Agrees<page.Me, Of<'Me'>>,
   Agrees<page.EntityMention, Of<'MentionView'>>,
   Agrees<page.Usage, Of<'TokenUsage'>>,
   Agrees<page.Turn, Of<'Turn'>>,

@@ -713,6 +713,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the user, tenant and role of the caller. */
+        get: operations["users_me"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/memories": {
         parameters: {
             query?: never;
@@ -1161,6 +1178,26 @@ export interface paths {
          * @description Accepts and returns what OpenAI's Responses does; with `stream: true` as server-sent events. `previous_response_id` and `conversation` refer to sessions of this server; `store: false` stores nothing unless a session is named.
          */
         post: operations["drop-in_responses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/input_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Counts the tokens of a request in OpenAI's Responses format.
+         * @description Counted here, without what the request's session adds.
+         */
+        post: operations["drop-in_input_tokens"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1760,6 +1797,8 @@ export interface components {
             id: string;
             /** @description One sentence for people. */
             summary: string;
+            /** @description Whether no model was asked; the summary is then about what a model would have been sent. */
+            no_model: boolean;
             /** @description Prompt mode: `general`, `creation`, `search`, `modification` or `analysis`. */
             mode: string;
             /** @description Why that mode was chosen. */
@@ -2434,6 +2473,15 @@ export interface components {
             /** @description Offset after the last byte. */
             end: number;
         };
+        /** @description The caller, as the server knows them. */
+        Me: {
+            /** @description Id of the user whose data is reached; `local` without a key. */
+            user: string;
+            /** @description Tenant of the user. */
+            tenant: string;
+            /** @description `read`, `write` or `admin`: what the key or token allows. */
+            role: string;
+        };
         /** @description A page of memories. */
         Memories: {
             /** @description The memories, most recently changed first; best first with `q`. */
@@ -2918,6 +2966,8 @@ export interface components {
             dropped: number;
             /** @description One sentence for people. */
             summary: string;
+            /** @description Whether no model was asked; all of it is then about what a model would have been sent. */
+            no_model: boolean;
         };
         /** @description A request whose history did not fit. */
         PruningView: {
@@ -3101,7 +3151,7 @@ export interface components {
         ReplyForm: {
             /** @description `caller` (the application), `model`, `offline` (no model) or `sampling` (the MCP client's model). */
             by: string;
-            /** @description The model as `provider/model`; absent unless `by` is `model` or `sampling`. */
+            /** @description The model as `provider/model`; with `offline` the one that failed, otherwise absent there and with `caller`. */
             model?: string | null;
             /** @description Why no model replied; absent unless `by` is `offline`. */
             why?: string | null;
@@ -3476,7 +3526,10 @@ export interface components {
         };
         /** @description A part of the time of a turn. */
         StageView: {
-            /** @description `recall`, `model NAME`, `tool SERVER:NAME`, `reply` (without a model) or `commit`. */
+            /**
+             * @description `recall`, `model NAME`, `tool SERVER:NAME`, `approval` (it waited for a decision), `reply` (without a model) or
+             *     `commit`.
+             */
             name: string;
             /** @description Milliseconds since the turn began. */
             start_ms: number;
@@ -3716,6 +3769,8 @@ export interface components {
             tokens: components["schemas"]["SaidTokens"];
             /** @description One sentence about what the model was sent and what was dropped; null without a receipt. */
             context?: string | null;
+            /** @description Whether no model was asked; `context` is then about what a model would have been sent. */
+            no_model: boolean;
             /** @description Names of the files attached to the message. */
             attachments: string[];
             /** @description Arbitrary data of the application; null if there is none. */
@@ -3795,6 +3850,17 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description An error in the provider's format. */
+        ProviderError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
     };
@@ -5762,6 +5828,27 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    users_me: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     memories_list: {
         parameters: {
             query?: {
@@ -6997,29 +7084,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's format. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            /** @description An error in the provider's format. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            default: components["responses"]["Problem"];
+            400: components["responses"]["ProviderError"];
+            401: components["responses"]["ProviderError"];
+            403: components["responses"]["ProviderError"];
+            404: components["responses"]["ProviderError"];
+            413: components["responses"]["ProviderError"];
+            429: components["responses"]["ProviderError"];
+            500: components["responses"]["ProviderError"];
+            502: components["responses"]["ProviderError"];
+            504: components["responses"]["ProviderError"];
+            default: components["responses"]["ProviderError"];
         };
     };
     "drop-in_responses": {
@@ -7074,29 +7148,64 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's format. */
-            "4XX": {
+            400: components["responses"]["ProviderError"];
+            401: components["responses"]["ProviderError"];
+            403: components["responses"]["ProviderError"];
+            404: components["responses"]["ProviderError"];
+            413: components["responses"]["ProviderError"];
+            429: components["responses"]["ProviderError"];
+            500: components["responses"]["ProviderError"];
+            502: components["responses"]["ProviderError"];
+            504: components["responses"]["ProviderError"];
+            default: components["responses"]["ProviderError"];
+        };
+    };
+    "drop-in_input_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    model?: string;
+                    /** @description Text, or a list of items. */
+                    input?: unknown;
+                    instructions?: string | null;
+                    tools?: {
+                        [key: string]: unknown;
+                    }[];
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The number of tokens. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        [key: string]: unknown;
+                        /** @constant */
+                        object: "response.input_tokens";
+                        input_tokens: number;
                     };
                 };
             };
-            /** @description An error in the provider's format. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            default: components["responses"]["Problem"];
+            400: components["responses"]["ProviderError"];
+            401: components["responses"]["ProviderError"];
+            403: components["responses"]["ProviderError"];
+            404: components["responses"]["ProviderError"];
+            413: components["responses"]["ProviderError"];
+            429: components["responses"]["ProviderError"];
+            500: components["responses"]["ProviderError"];
+            502: components["responses"]["ProviderError"];
+            504: components["responses"]["ProviderError"];
+            default: components["responses"]["ProviderError"];
         };
     };
     "drop-in_response": {
@@ -7135,29 +7244,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            /** @description An error in the provider's own form. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            default: components["responses"]["Problem"];
+            400: components["responses"]["ProviderError"];
+            401: components["responses"]["ProviderError"];
+            403: components["responses"]["ProviderError"];
+            404: components["responses"]["ProviderError"];
+            413: components["responses"]["ProviderError"];
+            429: components["responses"]["ProviderError"];
+            500: components["responses"]["ProviderError"];
+            502: components["responses"]["ProviderError"];
+            504: components["responses"]["ProviderError"];
+            default: components["responses"]["ProviderError"];
         };
     };
     "drop-in_delete_response": {
@@ -7189,29 +7285,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            /** @description An error in the provider's own form. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            default: components["responses"]["Problem"];
+            400: components["responses"]["ProviderError"];
+            401: components["responses"]["ProviderError"];
+            403: components["responses"]["ProviderError"];
+            404: components["responses"]["ProviderError"];
+            413: components["responses"]["ProviderError"];
+            429: components["responses"]["ProviderError"];
+            500: components["responses"]["ProviderError"];
+            502: components["responses"]["ProviderError"];
+            504: components["responses"]["ProviderError"];
+            default: components["responses"]["ProviderError"];
         };
     };
     "drop-in_response_input_items": {
@@ -7254,29 +7337,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's own form. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            /** @description An error in the provider's own form. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            default: components["responses"]["Problem"];
+            400: components["responses"]["ProviderError"];
+            401: components["responses"]["ProviderError"];
+            403: components["responses"]["ProviderError"];
+            404: components["responses"]["ProviderError"];
+            413: components["responses"]["ProviderError"];
+            429: components["responses"]["ProviderError"];
+            500: components["responses"]["ProviderError"];
+            502: components["responses"]["ProviderError"];
+            504: components["responses"]["ProviderError"];
+            default: components["responses"]["ProviderError"];
         };
     };
     "drop-in_embeddings": {
@@ -7308,29 +7378,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's format. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            /** @description An error in the provider's format. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            default: components["responses"]["Problem"];
+            400: components["responses"]["ProviderError"];
+            401: components["responses"]["ProviderError"];
+            403: components["responses"]["ProviderError"];
+            404: components["responses"]["ProviderError"];
+            413: components["responses"]["ProviderError"];
+            429: components["responses"]["ProviderError"];
+            500: components["responses"]["ProviderError"];
+            502: components["responses"]["ProviderError"];
+            504: components["responses"]["ProviderError"];
+            default: components["responses"]["ProviderError"];
         };
     };
     "drop-in_messages": {
@@ -7381,29 +7438,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's format. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            /** @description An error in the provider's format. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            default: components["responses"]["Problem"];
+            400: components["responses"]["ProviderError"];
+            401: components["responses"]["ProviderError"];
+            403: components["responses"]["ProviderError"];
+            404: components["responses"]["ProviderError"];
+            413: components["responses"]["ProviderError"];
+            429: components["responses"]["ProviderError"];
+            500: components["responses"]["ProviderError"];
+            502: components["responses"]["ProviderError"];
+            504: components["responses"]["ProviderError"];
+            default: components["responses"]["ProviderError"];
         };
     };
     "drop-in_count_tokens": {
@@ -7438,29 +7482,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's format. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            /** @description An error in the provider's format. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            default: components["responses"]["Problem"];
+            400: components["responses"]["ProviderError"];
+            401: components["responses"]["ProviderError"];
+            403: components["responses"]["ProviderError"];
+            404: components["responses"]["ProviderError"];
+            413: components["responses"]["ProviderError"];
+            429: components["responses"]["ProviderError"];
+            500: components["responses"]["ProviderError"];
+            502: components["responses"]["ProviderError"];
+            504: components["responses"]["ProviderError"];
+            default: components["responses"]["ProviderError"];
         };
     };
     "drop-in_models": {
@@ -7483,29 +7514,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's format. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            /** @description An error in the provider's format. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            default: components["responses"]["Problem"];
+            400: components["responses"]["ProviderError"];
+            401: components["responses"]["ProviderError"];
+            403: components["responses"]["ProviderError"];
+            404: components["responses"]["ProviderError"];
+            413: components["responses"]["ProviderError"];
+            429: components["responses"]["ProviderError"];
+            500: components["responses"]["ProviderError"];
+            502: components["responses"]["ProviderError"];
+            504: components["responses"]["ProviderError"];
+            default: components["responses"]["ProviderError"];
         };
     };
     "drop-in_model": {
@@ -7531,29 +7549,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the provider's format. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            /** @description An error in the provider's format. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            default: components["responses"]["Problem"];
+            400: components["responses"]["ProviderError"];
+            401: components["responses"]["ProviderError"];
+            403: components["responses"]["ProviderError"];
+            404: components["responses"]["ProviderError"];
+            413: components["responses"]["ProviderError"];
+            429: components["responses"]["ProviderError"];
+            500: components["responses"]["ProviderError"];
+            502: components["responses"]["ProviderError"];
+            504: components["responses"]["ProviderError"];
+            default: components["responses"]["ProviderError"];
         };
     };
     mcp_stream: {

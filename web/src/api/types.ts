@@ -168,8 +168,17 @@ export interface TurnBrief {
   tokens: { message: number; reply: number };
   /** One sentence: what was shown, what was left out. */
   context: string | null;
+  /** Whether no model was asked; `context` is then what one would be shown. */
+  no_model: boolean;
   /** Names of the files that came with the message. */
   attachments?: string[];
+}
+
+/** Who asks. */
+export interface Me {
+  user: string;
+  tenant: string;
+  role: 'read' | 'write' | 'admin';
 }
 
 export interface Cost {
@@ -222,6 +231,8 @@ export interface ToolExecution {
 export interface ContextBrief {
   id: string;
   summary: string;
+  /** Whether no model was asked. */
+  no_model: boolean;
   mode: string;
   mode_why: string;
   stable_prefix_tokens: number;

@@ -16,6 +16,7 @@ import { KeyDialog } from './KeyDialog';
 import { later } from './Later';
 import { listenToKeys, ShortcutsDialog } from './Shortcuts';
 import { Notices } from './Notices';
+import { Page } from './Page';
 import { Sidebar } from './Sidebar';
 import { Starter } from './Starter';
 
@@ -47,9 +48,20 @@ function Middle() {
       return <MemoryPage />;
     case 'operations':
       return <OperationsPage />;
+    case 'nowhere':
+      return <NoSuchPage />;
     default:
       return <Starter />;
   }
+}
+
+/** An address that leads nowhere: mistyped, or of another version. */
+function NoSuchPage() {
+  return (
+    <Page title="There is no such page">
+      <p>Nothing is found at <code>{location.hash}</code>. The list of sessions leads to every conversation, and <a href="#/">a new one</a> starts here.</p>
+    </Page>
+  );
 }
 
 export function App() {

@@ -1,12 +1,11 @@
 // What one answer was made of: a sentence, the bar, and then what changed, everything, the time it took, the request.
 import type { Receipt } from '../api/types';
-import { liveShownWords } from '../state/catalogue';
 import { compared, inspected, view, type View } from '../state/inspector';
 import { live, type LiveTurn } from '../state/live';
 import { receiptOf } from '../state/receipts';
 import { turns } from '../state/session';
 import { count, percent } from '../text/numbers';
-import { shownSummary, shownWords } from '../text/shown';
+import { liveShownWords, shownWords } from '../text/shown';
 import { ContextAll } from './ContextAll';
 import { ContextChanges } from './ContextChanges';
 import { Icon } from './Icon';
@@ -60,7 +59,7 @@ function LiveContext({ turn, number }: { turn: LiveTurn; number: number }) {
       <h2>Turn {count(number)} is being answered</h2>
       {context
         ? <>
-            <p class="shown"><b>{liveShownWords()}</b> {shownSummary(context.summary)}</p>
+            <p class="shown"><b>{liveShownWords(context)}</b> {context.summary}</p>
             <p class="quiet">{count(context.budget.used_tokens)} of {count(context.budget.limit_tokens)} tokens, {percent(context.budget.share)} of the window. The details follow with the reply.</p>
           </>
         : <p class="quiet" aria-busy="true">Collecting context for your message…</p>}
@@ -94,7 +93,7 @@ function ContextOf({ session, turn, receipt, other, before }: Receipts) {
   const shown = offered.some(([name]) => name === view.value) ? view.value! : offered[0]![0];
   return (
     <div class="context-used">
-      <p class="shown"><b>{shownWords(brief)}</b> {shownSummary(receipt.summary)}</p>
+      <p class="shown"><b>{shownWords(brief)}</b> {receipt.summary}</p>
       <WindowBar receipt={receipt} usage={brief?.usage ?? null} cost={brief?.cost ?? null} />
       <div class="segmented" role="group" aria-label="Look at">
         {offered.map(([name, label]) => <button key={name} aria-pressed={shown === name} onClick={() => (view.value = name)}>{label}</button>)}

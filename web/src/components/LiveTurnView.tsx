@@ -1,9 +1,9 @@
 // The turn that is being made.
 import { decide } from '../state/chat';
 import type { LiveTurn } from '../state/live';
-import { liveShownWords } from '../state/catalogue';
-import { shownSummary } from '../text/shown';
+import { liveShownWords } from '../text/shown';
 import { Icon } from './Icon';
+import { KnownNames } from './KnownNames';
 import { Markdown } from './Markdown';
 import { Said } from './Said';
 import { ToolCall } from './ToolCall';
@@ -21,6 +21,7 @@ export function LiveTurnView({ turn }: { turn: LiveTurn }) {
               {call.state === 'waiting' && (
                 <div class="approval" role="group" aria-label={`Decide ${call.name}`}>
                   <p>This call needs your approval{call.reason ? `: ${call.reason}` : ''}.</p>
+                  <KnownNames session={turn.session} call={call} calls={turn.calls} />
                   <button class="button primary" onClick={() => decide(turn.session, call.id, true)}>Approve</button>
                   {call.forSession && <button class="button" onClick={() => decide(turn.session, call.id, true, true)}>Allow for this session</button>}
                   <button class="button" onClick={() => decide(turn.session, call.id, false)}>Refuse</button>
@@ -33,7 +34,7 @@ export function LiveTurnView({ turn }: { turn: LiveTurn }) {
       {turn.text && <Markdown text={turn.text} growing />}
       {silent && <p class="thinking"><span class="dots" aria-hidden="true"><i /><i /><i /></span> {turn.context ? 'Waiting for words…' : 'Gathering context…'}</p>}
       {turn.context && turn.state !== 'unsent' && (
-        <footer><span class="context-line none"><Icon name="layers" size={15} /> <span><b>{liveShownWords()}</b> {shownSummary(turn.context.summary)}</span></span></footer>
+        <footer><span class="context-line none"><Icon name="layers" size={15} /> <span><b>{liveShownWords(turn.context)}</b> {turn.context.summary}</span></span></footer>
       )}
       {turn.state === 'unsent' && <Unsent session={turn.session} problem={turn.problem} begun={turn.text !== '' || turn.calls.length > 0} />}
     </article>

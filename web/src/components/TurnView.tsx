@@ -7,7 +7,7 @@ import { otherVersions } from '../state/forks';
 import type { Turns } from '../state/turns';
 import { failureOf } from '../text/failure';
 import { milliseconds, moment, ago } from '../text/numbers';
-import { shownSummary, shownWords } from '../text/shown';
+import { shownWords } from '../text/shown';
 import { FailedTurn } from './FailedTurn';
 import { Icon } from './Icon';
 import { Markdown } from './Markdown';
@@ -64,7 +64,7 @@ function ContextLine({ turn }: { turn: TurnBrief }) {
   const looked = inspectorOpen.value && inspected.value === turn.turn;
   return (
     <button class="context-line" aria-pressed={looked} onClick={() => inspect(turn.turn)} title="What went into this, and why (i)">
-      <Icon name="layers" size={15} /> <span><b>{shownWords(turn)}</b> {shownSummary(turn.context)}</span>
+      <Icon name="layers" size={15} /> <span><b>{shownWords(turn)}</b> {turn.context}</span>
     </button>
   );
 }

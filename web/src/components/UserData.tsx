@@ -5,19 +5,26 @@ import type { ErasedUser } from '../api/types';
 import { attempt, complain } from '../state/notices';
 import { refreshSessions } from '../state/sessions';
 import { closeSession } from '../state/session';
-import { eraseUser, exportUser, NOBODY_ELSE } from '../state/user';
+import { eraseUser, exportUser, whoAmI } from '../state/user';
 import { bytes, count, moment } from '../text/numbers';
 import { Dialog } from './Dialog';
+import { useLoaded } from './useLoaded';
+
+const RIGHTS = { read: 'read', write: 'read and write', admin: 'administer' };
 
 export function UserData({ onErased }: { onErased: () => void }) {
-  const user = useSignal(apiKey.value ? '' : NOBODY_ELSE);
+  const me = useLoaded(whoAmI, [apiKey.value]);
+  const own = me.state === 'here' ? me.value.user : '';
+  const typed = useSignal<string | null>(null);
+  const user = typed.value ?? own;
   const erasing = useSignal(false);
-  const id = user.value.trim();
+  const id = user.trim();
   return (
     <section class="card user-data">
       <h2>All data of a user</h2>
       <p class="quiet">Sessions, memories, files, presets and keys, in one file or gone in one step. An administrator's key reaches every user of its tenant, any other its own.</p>
-      <label class="field"><span>User</span><input value={user.value} autocomplete="off" onInput={(event) => (user.value = event.currentTarget.value)} /></label>
+      <label class="field"><span>User</span><input value={user} autocomplete="off" onInput={(event) => (typed.value = event.currentTarget.value)} /></label>
+      {me.state === 'here' && <p class="quiet">You are {me.value.user} of {me.value.tenant}, with the right to {RIGHTS[me.value.role]}.</p>}
       <div class="actions start">
         <button class="button small" disabled={!id} onClick={() => attempt(() => exportUser(id))}>Export</button>
         <button class="button small danger-text" disabled={!id} onClick={() => (erasing.value = true)}>Erase…</button>

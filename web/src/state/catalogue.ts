@@ -2,7 +2,6 @@
 import { computed, signal } from '@preact/signals';
 import { get } from '../api/client';
 import type { Agent, Health, Preset } from '../api/types';
-import { shownWords } from '../text/shown';
 
 export const agents = signal<Agent[]>([]);
 /** Files of agents that cannot be read as they are now. */
@@ -30,9 +29,4 @@ export async function refreshPresets() {
 
 export async function refreshHealth() {
   health.value = await get<Health>('/health');
-}
-
-/** The words before what the request of a turn under way is made of. */
-export function liveShownWords(): string {
-  return shownWords(health.value?.models.length === 0 ? { form: { by: 'offline' }, error: null } : null);
 }

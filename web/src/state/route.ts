@@ -6,18 +6,29 @@ export type Place =
   | { name: 'new' }
   | { name: 'session'; id: string; turn: number | null }
   | { name: 'shared'; token: string }
-  | { name: 'agents' | 'tools' | 'personas' | 'operations' | 'memory' };
+  | { name: 'agents' | 'tools' | 'personas' | 'operations' | 'memory' }
+  | { name: 'nowhere'; address: string };
 
 const hash = signal(location.hash);
 addEventListener('hashchange', () => (hash.value = location.hash));
 
 export const place = computed<Place>(() => {
-  const [first, second, third] = hash.value.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+  const address = hash.value.replace(/^#\/?/, '');
+  const [first = '', second, third] = address.split('/').map(decoded);
   if (first === 'c' && second) return { name: 'session', id: second, turn: Number(third) || null };
   if (first === 'shared') return { name: 'shared', token: second ?? '' };
   if (first === 'agents' || first === 'tools' || first === 'personas' || first === 'operations' || first === 'memory') return { name: first };
-  return { name: 'new' };
+  return first === '' ? { name: 'new' } : { name: 'nowhere', address };
 });
+
+/** A part of an address; one that was not escaped properly is taken as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
 
 export const openId = computed(() => (place.value.name === 'session' ? place.value.id : null));
 

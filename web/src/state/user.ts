@@ -1,10 +1,10 @@
 // All data of a user, in one call each: exported, or erased.
-import { API, at, change, query, send } from '../api/client';
-import type { ErasedUser } from '../api/types';
+import { API, at, change, get, query, send } from '../api/client';
+import type { ErasedUser, Me } from '../api/types';
 import { saveAs } from './download';
 
-/** Who one is on a server without keys. */
-export const NOBODY_ELSE = 'local';
+/** Who asks, as the server knows them. */
+export const whoAmI = () => get<Me>('/me');
 
 export async function exportUser(id: string) {
   const response = await send(API + at('users', id, 'export'));

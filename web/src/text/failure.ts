@@ -30,7 +30,7 @@ const CODES: Record<string, string> = {
   no_tool: 'No tool fits this question.',
   too_many_tool_calls: 'It wanted more tool calls than are allowed.',
   tool_failed: 'A tool failed.',
-  interrupted: 'The server stopped during this turn.',
+  interrupted: 'The reply was interrupted: the server stopped.',
   outcome_unknown: 'The server stopped during this turn.',
   model_failed: 'The model failed.',
 };

@@ -2,10 +2,10 @@
 import type { TurnBrief } from '../api/types';
 
 /** The words before what a request was made of. Without a model nobody was shown anything; a provider that failed was sent it. */
-export function shownWords(turn: Pick<TurnBrief, 'form' | 'error'> | null): string {
-  if (turn?.form.by !== 'offline') return 'Shown:';
-  return turn.error?.code === 'model_failed' ? 'Sent:' : 'Would be shown:';
+export function shownWords(turn: Pick<TurnBrief, 'no_model' | 'form' | 'error'> | null): string {
+  if (turn?.no_model) return 'Would be shown:';
+  return turn?.form.by === 'offline' && turn.error?.code === 'model_failed' ? 'Sent:' : 'Shown:';
 }
 
-/** The summary of a request without the words that stand before it here. */
-export const shownSummary = (summary: string) => summary.replace(/^no model was asked; it would be sent: /, '');
+/** The same for a turn under way. */
+export const liveShownWords = (context: { no_model: boolean }) => (context.no_model ? 'Would be shown:' : 'Shown:');

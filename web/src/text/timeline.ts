@@ -18,7 +18,7 @@ export interface TurnTime {
 
 const KIND: Record<string, Span['kind']> = { model: 'model', reply: 'model', tool: 'tool', commit: 'commit', approval: 'wait' };
 
-const LABELS: Record<string, string> = { recall: 'Recall and selection', reply: 'Choosing and wording, no model', commit: 'Commit to the store' };
+const LABELS: Record<string, string> = { recall: 'Recall and selection', reply: 'Choosing and wording, no model', commit: 'Commit to the store', approval: 'Waited for a decision' };
 
 /** A stage in words: `tool a:b` is told by the tool, `model m` as it is. */
 function labelOf(name: string): string {

@@ -181,7 +181,7 @@ impl Engine {
         let pins = Arc::new(Pins::new(store.clone(), clock.clone(), settings.pin_policy));
         pins.load().await?;
         let changes = Changes::new(store.clone(), clock.clone());
-        let look_ups = LookUps::new(settings.look_up_age, changes, shared);
+        let look_ups = LookUps::new(settings.look_up_age, changes, shared.clone());
         let resolver =
             Arc::new(Resolver::new(look_ups, tools.clone(), packs.clone(), clock.clone()));
         let decisions = Decisions::new(store.clone(), clock.clone());
@@ -253,6 +253,8 @@ impl Engine {
             limits: limits.clone(),
             work: work.clone(),
             observer: OnceLock::new(),
+            shared,
+            stopped: CancellationToken::new(),
         });
         let background = Background {
             sessions: sessions.clone(),
@@ -328,6 +330,11 @@ impl Engine {
     /// The current time of the engine's clock.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Records turns that end from now on without a whole reply as interrupted by the server, not as stopped by their user.
+    pub fn interrupt_turns(&self) {
+        self.turns.stopped.cancel();
     }
 
     pub fn new_id(&self) -> uuid::Uuid {

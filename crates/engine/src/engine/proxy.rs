@@ -117,7 +117,7 @@ impl Engine {
         authorize(caller, Action::Write)?;
         let loaded = self.session(caller, session).await?;
         let agent = self.agents().get(loaded.head.agent.as_ref())?;
-        let tools = self.catalog.of(&agent).await?;
+        let (tools, unavailable) = self.catalog.with_unavailable(&agent).await?;
         let tools = session_tools(&agent, &session_items(&agent, &loaded.head, &tools), tools);
         let tools: Vec<ToolDefinition> = tools.into_iter().map(|known| known.definition).collect();
         let NamedCall { name, arguments, key, approved } = call;
@@ -140,6 +140,12 @@ impl Engine {
             }
         };
         let Some(meant) = tool_search::meant(&tools, &name) else {
+            let is_of = |(server, _): &(String, String)| {
+                ["__", ":"].iter().any(|end| name.starts_with(&format!("{server}{end}")))
+            };
+            if let Some((server, reason)) = unavailable.into_iter().find(is_of) {
+                return Err(unreachable(&server, reason));
+            }
             let known = tools.iter().map(|definition| spec_name(&definition.tool)).collect();
             return Err(Error::Missing { kind: "tool", name, known });
         };
@@ -173,10 +179,7 @@ impl Engine {
         unavailable.retain(|(name, _)| agent.servers.iter().any(|own| own.server == *name));
         let server = unavailable.into_iter().find(|(name, _)| *name == tool.server);
         Ok(match server {
-            Some((name, reason)) => {
-                UpstreamError::new(format!("server {name}"), UpstreamFault::Unreachable, reason)
-                    .into()
-            }
+            Some((name, reason)) => unreachable(&name, reason),
             None => Error::Missing { kind: "tool", name: tool.to_string(), known },
         })
     }
@@ -300,4 +303,8 @@ struct CallPlace {
     tools: Vec<KnownTool>,
     policy: Policy,
     taint: Mutex<Taint>,
+}
+
+fn unreachable(server: &str, reason: String) -> Error {
+    UpstreamError::new(format!("server {server}"), UpstreamFault::Unreachable, reason).into()
 }

@@ -28,7 +28,7 @@ use crate::trace;
 
 use super::call::{self, RequestedCall, Verdict};
 use super::search::{has_acted, search, search_call};
-use super::{Answer, ReplyOutcome, ReplyRequest, Span, offline, wording};
+use super::{Answer, CANCELLED, ReplyOutcome, ReplyRequest, Span, offline, wording};
 
 /// Time for a cancelled model or tool to end.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
@@ -113,6 +113,10 @@ async fn fall_back(
     failure: UpstreamError,
 ) -> ReplyOutcome {
     let cancelled = failure.fault == UpstreamFault::Cancelled;
+    let model = match &answer.form {
+        ReplyForm::Model { model } => Some(model.clone()),
+        _ => None,
+    };
     let untouched = answer.text.is_empty() && answer.calls.is_empty();
     if untouched && !cancelled {
         let turn = Duration::from_secs(asked.ports.limits.turn_seconds_max);
@@ -129,14 +133,16 @@ async fn fall_back(
             }
         };
         return match ended {
-            ReplyOutcome::Finished(answer) => ReplyOutcome::Finished(failed(answer, &failure)),
+            ReplyOutcome::Finished(answer) => {
+                ReplyOutcome::Finished(failed(answer, &failure, model))
+            }
             paused => paused,
         };
     }
     if answer.text.is_empty() && !cancelled && answer.calls.iter().any(CallRecord::ok) {
         answer.text = wording::results(&answer.calls);
         asked.events.tell(TurnEvent::Delta(answer.text.clone()));
-        return ReplyOutcome::Finished(failed(answer, &failure));
+        return ReplyOutcome::Finished(failed(answer, &failure, model));
     }
     answer.status = if answer.text.is_empty() { TurnStatus::Failed } else { TurnStatus::Partial };
     let unknown = answer.calls.iter().filter(|call| call.outcome_unknown);
@@ -149,7 +155,7 @@ async fn fall_back(
                 unknown.join(", ")
             ),
         ),
-        (true, true) => TurnError::new("cancelled", failure.public()),
+        (true, true) => TurnError::new(CANCELLED, failure.public()),
         (false, _) => TurnError::new(MODEL_FAILED, failure.public()),
     };
     answer.error = Some(error.caused_by(failure.fault));
@@ -157,8 +163,8 @@ async fn fall_back(
 }
 
 /// Our own reply in place of the model's: the turn failed, and its record says why.
-fn failed(mut answer: Answer, failure: &UpstreamError) -> Answer {
-    answer.form = ReplyForm::Offline { why: FALLEN_BACK.into(), fallback: true };
+fn failed(mut answer: Answer, failure: &UpstreamError, model: Option<String>) -> Answer {
+    answer.form = ReplyForm::Offline { why: FALLEN_BACK.into(), fallback: true, model };
     answer.status = TurnStatus::Failed;
     answer.error = Some(TurnError::new(MODEL_FAILED, failure.public()).caused_by(failure.fault));
     answer
@@ -374,7 +380,11 @@ async fn act(
 async fn go_on(asked: &ReplyRequest<'_>, answer: &mut Answer) {
     let calls = asked.calls();
     for awaited in &asked.decided {
-        answer.calls.push(calls.make_decided(awaited, &asked.assembled.tools).await);
+        let begun = Instant::now();
+        let call = calls.make_decided(awaited, &asked.assembled.tools).await;
+        let name = format!("tool {}", call.tool);
+        answer.spans.push(Span { name, begun, took: Duration::from_millis(call.took_ms) });
+        answer.calls.push(call);
     }
     show_what_fits(asked, answer);
 }

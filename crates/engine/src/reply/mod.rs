@@ -133,10 +133,15 @@ pub async fn answer(request: ReplyRequest<'_>) -> ReplyOutcome {
     }
 }
 
+/// Code of a turn that its user stopped.
+pub const CANCELLED: &str = "cancelled";
+/// Code of a turn that the server's stop broke off.
+pub const INTERRUPTED: &str = "interrupted";
+
 /// The answer of a turn that was not approved.
 pub fn refused(pending: &PendingTurn, now: Timestamp) -> Answer {
     let (code, message) = if pending.resumed.is_some() {
-        ("interrupted", "the server stopped before the approved call was made")
+        (INTERRUPTED, "the server stopped before the approved call was made")
     } else if pending.expires_at <= now {
         ("approval_expired", "the request for approval expired")
     } else {

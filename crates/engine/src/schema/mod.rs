@@ -17,7 +17,8 @@ mod steps;
 
 use std::sync::{Arc, LazyLock};
 
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, ValidationError, Validator};
 use moka::sync::Cache;
 use serde_json::Value;
 
@@ -72,9 +73,25 @@ pub fn validate_here(schema: &Value, arguments: &Value) -> Result<(), String> {
     let compiled = compiled(schema)?;
     steps::check(schema, arguments)?;
     let errors = compiled.validator.iter_errors(arguments).take(REASONS_MAX);
-    let reasons: Vec<String> =
-        errors.map(|error| format!("{}: {error}", error.instance_path())).collect();
+    let reasons: Vec<String> = errors.map(|error| reason(schema, &error)).collect();
     if reasons.is_empty() { Ok(()) } else { Err(reasons.join("; ")) }
+}
+
+/// What is wrong, and where; a missing argument with the values that it can have.
+fn reason(schema: &Value, error: &ValidationError<'_>) -> String {
+    let path = error.instance_path().to_string();
+    if !path.is_empty() {
+        return format!("{path}: {error}");
+    }
+    let ValidationErrorKind::Required { property } = error.kind() else { return error.to_string() };
+    let known = property.as_str().map(|name| &schema["properties"][name]["enum"]);
+    match known.and_then(Value::as_array) {
+        Some(values) => {
+            let values: Vec<String> = values.iter().map(Value::to_string).collect();
+            format!("{error}: one of {}", values.join(", "))
+        }
+        None => error.to_string(),
+    }
 }
 
 fn compiled(schema: &Value) -> Result<Arc<Compiled>, String> {

@@ -136,3 +136,17 @@ fn a_schema_is_compiled_once() {
     let first = compiled(&schema).map_err(|_| ()).expect("valid");
     assert!(Arc::ptr_eq(&first, &compiled(&schema).map_err(|_| ()).expect("valid")));
 }
+
+#[test]
+fn a_missing_argument_is_named_with_its_values_and_without_an_empty_path() {
+    let schema = json!({
+        "type": "object", "required": ["action", "id"],
+        "properties": { "action": { "enum": ["list", "clear"] }, "id": { "type": "string" } },
+    });
+    let reason = |arguments: Value| validate_here(&schema, &arguments).expect_err("invalid");
+    assert_eq!(
+        reason(json!({})),
+        r#""action" is a required property: one of "list", "clear"; "id" is a required property"#
+    );
+    assert_eq!(reason(json!({ "action": "list", "id": 5 })), r#"/id: 5 is not of type "string""#);
+}

@@ -18,7 +18,7 @@ use crate::receipt::Receipt;
 use crate::tool::ToolName;
 
 use super::apply::RequestKey;
-use super::record::{CallRecord, TurnKind};
+use super::record::{CallRecord, Stage, TurnKind};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PendingTurn {
@@ -40,6 +40,9 @@ pub struct PendingTurn {
     /// What the model said so far.
     #[serde(default)]
     pub said: String,
+    /// Where its time went until it paused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<Stage>,
     /// The server process that resumed it once all was decided, and until when that is assumed alive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed: Option<(Uuid, Timestamp)>,

@@ -76,7 +76,7 @@ pub struct TurnRecord {
 /// A part of a turn's time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stage {
-    /// `recall`, `model NAME`, `tool SERVER:NAME`, `reply` or `commit`.
+    /// `recall`, `model NAME`, `tool SERVER:NAME`, `approval`, `reply` or `commit`.
     pub name: String,
     /// Since the turn began.
     pub start_ms: u64,
@@ -182,6 +182,9 @@ pub enum ReplyForm {
         /// Whether a model was called first and failed: the text is ours, never the assistant's.
         #[serde(default, skip_serializing_if = "is_default")]
         fallback: bool,
+        /// The model that failed, as `provider/model`; absent in records of older versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
     },
     /// By the MCP client's own model (sampling).
     Sampling {

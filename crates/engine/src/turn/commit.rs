@@ -16,15 +16,16 @@ use crate::error::{Error, Result};
 use crate::events::{Events, TurnEvent};
 use crate::notice::Understanding;
 use crate::permission::Named;
-use crate::reply::{Answer, ReplyForm, ReplyOutcome};
+use crate::reply::{Answer, CANCELLED, INTERRUPTED, ReplyForm, ReplyOutcome};
 use crate::session::apply::{self, RequestKey};
 use crate::session::dialogue::Dialogue;
 use crate::session::head::SessionHead;
-use crate::session::record::TurnRecord;
+use crate::session::record::{TurnError, TurnKind, TurnRecord, TurnStatus};
 use crate::session::redact::{redact_begun, redact_request};
 use crate::session::sessions::Step;
 use crate::session::{LoadedSession, usage};
-use crate::store::Version;
+use crate::shared::SessionFigures;
+use crate::store::{Key, Version};
 use crate::trace;
 
 #[derive(Debug, Clone)]
@@ -98,6 +99,19 @@ impl Pipeline {
         }
     }
 
+    /// Names the server as the cause, if its stop broke off the reply.
+    fn told_of_stop(&self, kind: TurnKind, mut answer: Answer) -> Answer {
+        let broken_off = match &answer.error {
+            Some(error) => error.code == CANCELLED,
+            None => kind == TurnKind::DropIn && answer.status == TurnStatus::Partial,
+        };
+        if broken_off && self.stopped.is_cancelled() {
+            let words = "the server stopped before the reply was whole";
+            answer.error = Some(TurnError::new(INTERRUPTED, words));
+        }
+        answer
+    }
+
     /// Appends a turn to the session, or finds it there.
     pub(super) async fn commit(
         &self,
@@ -108,6 +122,7 @@ impl Pipeline {
         key: Option<&RequestKey>,
         expected: Option<u64>,
     ) -> Result<Recorded> {
+        let answer = self.told_of_stop(draft.kind, answer);
         self.learn_factor(&draft, &answer);
         let dialogue = answer.dialogue.clone();
         let (sent, summary, said_at) = (draft.sent.clone(), draft.summary.clone(), draft.at);
@@ -183,11 +198,23 @@ impl Pipeline {
             if let (Some(receipt), Some(sent)) = (&record.receipt, sent) {
                 self.prefixes.keep(&turn.session, receipt.request_hash, sent);
             }
+            self.publish_figures(&session, record).await;
             self.note_facts_used(caller, record).await;
             self.gather_facts(caller, turn, record).await;
             self.work.add(&session);
         }
         Ok(Recorded { turn: number, version: answered_at.unwrap_or(version.number), record })
+    }
+
+    /// Publishes figures of the session before anybody can erase it; a failure costs only the figures.
+    async fn publish_figures(&self, session: &Key, record: &TurnRecord) {
+        let (Some(shared), Some(receipt)) = (&self.shared, &record.receipt) else { return };
+        let entities = self.sessions.cached(session);
+        let entities = entities.map_or(0, |loaded| loaded.head.entities.tracked.len());
+        let figures = SessionFigures { context_tokens: receipt.budget.used_tokens, entities };
+        if let Err(error) = shared.publish(session, figures).await {
+            tracing::debug!(%error, "cannot publish figures of a session");
+        }
     }
 
     /// A committed turn as an outcome, without reading what is in hand.

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{Turn, stages};
+use super::Turn;
+use super::stages::{self, Beginning};
 use crate::hash::ContentHash;
 use crate::notice::{self, Understanding};
 use crate::piece::SentPiece;
@@ -20,7 +20,7 @@ use crate::session::apply::RequestKey;
 use crate::session::client_body::ClientBody;
 use crate::session::head::Summary;
 use crate::session::pending::{AwaitedCall, PendingTurn};
-use crate::session::record::{ReplyForm, SaidTokens, TurnKind, TurnRecord};
+use crate::session::record::{ReplyForm, SaidTokens, Stage, TurnKind, TurnRecord};
 use crate::tokens;
 use crate::tool_search;
 
@@ -43,8 +43,8 @@ pub(super) struct TurnDraft {
     pub client_reply: Option<String>,
     pub metadata: Option<Value>,
     pub took_ms: Option<u64>,
-    /// When the turn began, and how long its context was gathered, if it was gathered in one go.
-    pub gathered: Option<(Instant, Duration)>,
+    /// What was measured before the reply, if the turn is made here.
+    pub beginning: Option<Beginning>,
     /// Identifies the turn before it has a number.
     pub id: Uuid,
     /// When the pause began that this turn ends.
@@ -71,7 +71,7 @@ impl TurnDraft {
             client_reply: None,
             metadata: None,
             took_ms: u64::try_from(turn.started.elapsed().as_millis()).ok(),
-            gathered: None,
+            beginning: None,
         }
     }
 
@@ -93,7 +93,7 @@ impl TurnDraft {
             client_reply: None,
             metadata: None,
             took_ms: u64::try_from(turn.started.elapsed().as_millis()).ok(),
-            gathered: None,
+            beginning: None,
         }
     }
 
@@ -103,8 +103,7 @@ impl TurnDraft {
         let no_tool_called = self.offered_tools
             && spoke
             && answer.calls.iter().all(|call| tool_search::is_search(&call.tool));
-        let measured = self.gathered.map(|(started, took)| stages::of(started, took, &answer));
-        let stages = measured.unwrap_or_default();
+        let stages = self.stages(&answer);
         self.understanding.forget_absent(&answer.absent);
         let record = TurnRecord {
             turn: 0,
@@ -134,6 +133,11 @@ impl TurnDraft {
         (record, self.understanding)
     }
 
+    fn stages(&self, answer: &Answer) -> Vec<Stage> {
+        let measured = self.beginning.as_ref().map(|beginning| stages::of(beginning, answer));
+        measured.unwrap_or_default()
+    }
+
     /// The pause of a turn; `None` if it has no request to continue with.
     pub(super) fn pending(
         self,
@@ -143,6 +147,7 @@ impl TurnDraft {
         (at, seconds): (Timestamp, u64),
     ) -> Option<PendingTurn> {
         let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+        let stages = self.stages(&answer);
         Some(PendingTurn {
             at,
             expires_at: at + SignedDuration::from_secs(seconds),
@@ -154,6 +159,7 @@ impl TurnDraft {
             calls: answer.calls,
             awaited,
             said: answer.text,
+            stages,
             resumed: None,
             key: key.map(|key| (key.key, key.body)),
         })

@@ -65,7 +65,7 @@ impl Pipeline {
             client_reply: None,
             metadata,
             took_ms: None,
-            gathered: None,
+            beginning: None,
             id: turn.id,
             ends_pause: None,
             offered_tools: false,

@@ -5,7 +5,10 @@
 
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
+
 use crate::reply::Answer;
+use crate::session::pending::PendingTurn;
 use crate::session::record::Stage;
 use crate::store::Key;
 
@@ -31,25 +34,58 @@ impl CommitTimes {
     }
 }
 
-/// The stages of a turn that began at `started` and gathered its context for so long. Without measured spans, which only
-/// replies with a model have, the calls follow each other, and the rest is the reply.
-pub(super) fn of(started: Instant, gathered: Duration, answer: &Answer) -> Vec<Stage> {
+/// What was measured of a turn while its request was made.
+#[derive(Debug, Clone)]
+pub(super) enum Beginning {
+    /// It began then and gathered its context for so long.
+    New(Instant, Duration),
+    /// It went on then: the stages before it paused, the calls made by then, and how long it waited.
+    Resumed { started: Instant, before: Vec<Stage>, calls: usize, waited: Duration },
+}
+
+impl Beginning {
+    /// A paused turn that goes on `now`.
+    pub(super) fn resumed(pending: &PendingTurn, started: Instant, now: Timestamp) -> Self {
+        let (before, calls) = (pending.stages.clone(), pending.calls.len());
+        let waited = now.duration_since(pending.at).try_into().unwrap_or_default();
+        Self::Resumed { started, before, calls, waited }
+    }
+}
+
+/// The stages of a turn. Without measured spans, which only replies with a model have, the calls follow each other, and the
+/// rest is the reply.
+pub(super) fn of(beginning: &Beginning, answer: &Answer) -> Vec<Stage> {
     let stage = |name: String, start_ms, took_ms| Stage { name, start_ms, took_ms };
-    let mut stages = vec![stage("recall".to_owned(), 0, milliseconds(gathered))];
+    let (mut stages, started, began_at, mut at, calls_before) = match beginning {
+        Beginning::New(started, gathered) => {
+            let gathered = milliseconds(*gathered);
+            (vec![stage("recall".to_owned(), 0, gathered)], started, 0, gathered, 0)
+        }
+        Beginning::Resumed { started, before, calls, waited } => {
+            let (paused_at, waited) = (end_of(before), milliseconds(*waited));
+            let mut stages = before.clone();
+            stages.push(stage("approval".to_owned(), paused_at, waited));
+            (stages, started, paused_at + waited, paused_at + waited, *calls)
+        }
+    };
     if answer.spans.is_empty() {
-        let mut at = milliseconds(gathered);
-        for call in &answer.calls {
+        for call in answer.calls.iter().skip(calls_before) {
             stages.push(stage(format!("tool {}", call.tool), at, call.took_ms));
             at += call.took_ms;
         }
-        let total = milliseconds(started.elapsed());
+        let total = began_at + milliseconds(started.elapsed());
         stages.push(stage("reply".to_owned(), at.min(total), total.saturating_sub(at)));
     }
     for span in &answer.spans {
-        let start = milliseconds(span.begun.saturating_duration_since(started));
+        let start = began_at + milliseconds(span.begun.saturating_duration_since(*started));
         stages.push(stage(span.name.clone(), start, milliseconds(span.took)));
     }
     stages
+}
+
+/// When the last of the stages ended, since the turn began.
+fn end_of(stages: &[Stage]) -> u64 {
+    stages.iter().map(|stage| stage.start_ms.saturating_add(stage.took_ms)).max().unwrap_or(0)
 }
 
 fn milliseconds(time: Duration) -> u64 {
@@ -60,6 +96,7 @@ fn milliseconds(time: Duration) -> u64 {
 mod tests {
     use super::*;
     use crate::reply::Span;
+    use crate::session::record::CallRecord;
 
     #[test]
     fn measured_spans_stand_where_they_began_and_nothing_is_made_up_beside_them() {
@@ -71,17 +108,36 @@ mod tests {
         };
         let spans = vec![span("model m", 5, 40), span("tool a:b", 45, 10), span("model m", 55, 20)];
         let answer = Answer { spans, ..Answer::default() };
-        let stages = of(started, Duration::from_millis(5), &answer);
-        let seen: Vec<_> =
-            stages.iter().map(|s| (s.name.as_str(), s.start_ms, s.took_ms)).collect();
+        let stages = of(&Beginning::New(started, Duration::from_millis(5)), &answer);
         let expected =
             [("recall", 0, 5), ("model m", 5, 40), ("tool a:b", 45, 10), ("model m", 55, 20)];
-        assert_eq!(seen, expected);
+        assert_eq!(seen(&stages), expected);
+    }
+
+    #[test]
+    fn a_turn_that_goes_on_keeps_its_stages_and_tells_how_long_it_waited() {
+        let stage = |name: &str, start_ms, took_ms| Stage { name: name.into(), start_ms, took_ms };
+        let before = vec![stage("recall", 0, 5), stage("model m", 5, 40)];
+        let (started, waited) = (Instant::now(), Duration::from_secs(3));
+        let begun = started + Duration::from_millis(2);
+        let span = Span { name: "model m".to_owned(), begun, took: Duration::from_millis(20) };
+        let answer = Answer { spans: vec![span], ..Answer::default() };
+        let resumed = Beginning::Resumed { started, before, calls: 1, waited };
+        let expected =
+            [("recall", 0, 5), ("model m", 5, 40), ("approval", 45, 3000), ("model m", 3047, 20)];
+        assert_eq!(seen(&of(&resumed, &answer)), expected);
+        let calls = vec![CallRecord::default(), CallRecord { took_ms: 7, ..CallRecord::default() }];
+        let stages = of(&resumed, &Answer { calls, ..Answer::default() });
+        assert_eq!(seen(&stages)[3], ("tool ", 3045, 7), "only calls that were made since");
+    }
+
+    fn seen(stages: &[Stage]) -> Vec<(&str, u64, u64)> {
+        stages.iter().map(|stage| (stage.name.as_str(), stage.start_ms, stage.took_ms)).collect()
     }
 
     #[test]
     fn a_reply_without_a_model_is_what_remains() {
-        let stages = of(Instant::now(), Duration::ZERO, &Answer::default());
+        let stages = of(&Beginning::New(Instant::now(), Duration::ZERO), &Answer::default());
         let names: Vec<_> = stages.iter().map(|stage| stage.name.as_str()).collect();
         assert_eq!(names, ["recall", "reply"]);
     }

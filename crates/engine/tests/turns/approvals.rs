@@ -40,6 +40,9 @@ async fn an_approved_call_runs_and_the_request_stays_frozen() {
         panic!("it did not go on");
     };
     assert_eq!(record.reply, "Done.");
+    let stages: Vec<&str> = record.stages.iter().map(|stage| stage.name.as_str()).collect();
+    let (model, tool) = ("model scripted/model", "tool inventory:delete_device");
+    assert_eq!(stages, ["recall", model, "approval", tool, model]);
     assert_eq!(bench.tools.called.lock().unwrap().len(), 1);
     let requests = bench.model.requests.lock().unwrap();
     let (before, after) = (&requests[0], &requests[1]);

@@ -114,6 +114,35 @@ async fn a_call_that_a_shutdown_interrupts_has_an_unknown_outcome() {
     assert!(second.tools.names().is_empty(), "the tool ran again");
 }
 
+#[tokio::test]
+async fn a_reply_that_a_shutdown_interrupts_was_not_stopped_by_its_user() {
+    for (shuts_down, code) in [(true, "interrupted"), (false, "cancelled")] {
+        let call = Line::Calls("inventory__get_device", json!({"device": "sw1"}));
+        let bench = bench().tools().limits(|limits| limits.look_up_ms_max = 0);
+        let bench = bench.model([call]).start().await;
+        *bench.tools.hangs.lock().unwrap() = Some("get_device");
+        let input = TurnInput { message: "How is device sw1?".into(), ..TurnInput::default() };
+        let request = TurnRequest { session: Some(session()), input, ..TurnRequest::default() };
+        let cancel = CancellationToken::new();
+        let stopped = async {
+            while bench.tools.names().is_empty() {
+                tokio::task::yield_now().await;
+            }
+            if shuts_down {
+                bench.engine.interrupt_turns();
+            }
+            cancel.cancel();
+        };
+        let asked =
+            bench.engine.converse(&bench.caller, request, Events::nowhere(), cancel.clone());
+        let (outcome, ()) = tokio::join!(asked, stopped);
+        let TurnOutcome::Finished { record, .. } = outcome.unwrap() else { panic!("it waits") };
+        let error = record.error.as_ref().unwrap();
+        assert_eq!(error.code, code, "{error:?}");
+        assert_eq!(error.cause.is_none(), shuts_down, "{error:?}");
+    }
+}
+
 enum Ends {
     TimeIsOver,
     OthersHaveGone,

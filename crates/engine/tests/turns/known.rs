@@ -68,10 +68,9 @@ async fn a_receipt_says_whether_a_model_was_asked() {
     let alone = bench().start().await;
     let receipt = alone.turn("hello").await.receipt.clone().unwrap();
     assert!(receipt.no_model);
-    assert!(receipt.summary().starts_with("no model was asked; it would be sent: "));
     let asked = bench().model([Line::Says("Hello.")]).start().await;
     let receipt = asked.turn("hello").await.receipt.clone().unwrap();
-    assert!(!receipt.no_model && !receipt.summary().contains("no model"));
+    assert!(!receipt.no_model);
     let failed = bench().model([Line::Fails]).start().await;
     let receipt = failed.turn("hello").await.receipt.clone().unwrap();
     assert!(!receipt.no_model, "the model was sent it, and failed");

@@ -54,7 +54,11 @@ async fn a_model_that_fails_at_once_gives_way_to_the_offline_form() {
     let bench = bench().model([Line::Fails]).start().await;
     let turn = bench.turn("Hello?").await;
     assert_eq!(turn.status, TurnStatus::Failed);
-    assert!(matches!(turn.form, ReplyForm::Offline { fallback: true, .. }));
+    let failed = |form: &ReplyForm| match form {
+        ReplyForm::Offline { fallback: true, model, .. } => model.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert!(failed(&turn.form).is_some_and(|model| model.starts_with("scripted/")));
     let error = turn.error.as_ref().unwrap();
     assert!(error.message.contains("it broke"));
     assert_eq!(error.cause, Some(UpstreamFault::Failed));
@@ -70,7 +74,7 @@ async fn a_model_that_is_not_configured_is_named() {
     bench.engine.replace_agents(AgentBook::new(agent.name.clone(), [agent]));
     let turn = bench.turn("Hello?").await;
     let why = "there is no model typo in the configuration".into();
-    assert_eq!(turn.form, ReplyForm::Offline { why, fallback: false });
+    assert_eq!(turn.form, ReplyForm::Offline { why, fallback: false, model: None });
 }
 
 #[tokio::test]
@@ -111,7 +115,11 @@ async fn a_query_whose_formatter_fails_is_worded_without_a_model() {
     let bench = bench().tools().model([call]).formatter([Line::Fails]).start().await;
     let turn = bench.query("How is device sw1?").await;
     assert!(turn.reply.contains("sw1 (id 7)"), "{}", turn.reply);
-    assert!(matches!(turn.form, ReplyForm::Offline { fallback: true, .. }));
+    let failed = |form: &ReplyForm| match form {
+        ReplyForm::Offline { fallback: true, model, .. } => model.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert!(failed(&turn.form).is_some_and(|model| model.starts_with("scripted/")));
     assert!(turn.error.as_ref().unwrap().message.contains("formatter"));
 }
 

@@ -99,9 +99,13 @@ impl Settings {
         Ok(self.load_with(&[])?.0)
     }
 
-    /// Like [`Self::load`], for a command that does `then` if there is no store.
+    /// Like [`Self::load`], for a command that does `then` if there is no store. One that was named is never made up.
     pub fn load_for(&self, then: IfAbsent) -> Result<Config, Failure> {
         let mut config = self.load()?;
+        let then = match then {
+            IfAbsent::Pretend if self.store.is_some() => IfAbsent::Refuse,
+            then => then,
+        };
         assemble::if_absent(&mut config, then)?;
         Ok(config)
     }

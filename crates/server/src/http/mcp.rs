@@ -11,8 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::to_bytes;
 use axum::extract::{FromRequestParts, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use moka::sync::Cache;
@@ -30,6 +31,8 @@ use crate::mcp::{Mcp, Refused};
 const SESSION: &str = "mcp-session-id";
 /// Maximum number of MCP sessions whose owner is remembered; beyond it, the least recently used must be opened again.
 const SESSIONS_MAX: u64 = 10_000;
+/// Longest text of a refusal that is read.
+const REFUSAL_BYTES_MAX: usize = 16 * 1024;
 /// How long the owner of an idle session is remembered.
 const SESSION_IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -114,7 +117,41 @@ async fn with_caller(
     if let (None, Some(opened)) = (named, session_of(response.headers())) {
         owners.0.insert(opened, caller.scope);
     }
-    response
+    match is_plain_error(&response) {
+        true => as_problem(response).await,
+        false => response,
+    }
+}
+
+/// Whether the transport itself refused the request, which it does in plain text.
+fn is_plain_error(response: &Response) -> bool {
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let is_json = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/"));
+    !is_json && (response.status().is_client_error() || response.status().is_server_error())
+}
+
+/// A refusal of the transport in the form of all other errors.
+async fn as_problem(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let said = to_bytes(body, REFUSAL_BYTES_MAX).await.unwrap_or_default();
+    let said = String::from_utf8_lossy(&said);
+    let (code, detail, hint) = match parts.status {
+        StatusCode::METHOD_NOT_ALLOWED => (
+            "no_method",
+            "/mcp supports only POST here".to_owned(),
+            "server.mcp_sessions allows GET and DELETE",
+        ),
+        status => {
+            let named = status.canonical_reason().unwrap_or("the request was refused");
+            let detail = if said.trim().is_empty() { named } else { said.trim() };
+            ("mcp_refused", detail.to_owned(), "see the MCP specification, Streamable HTTP")
+        }
+    };
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.remove(header::CONTENT_TYPE);
+    let mut problem = Problem::new(parts.status, code, detail, hint).into_response();
+    problem.headers_mut().extend(parts.headers);
+    problem
 }
 
 fn session_of(headers: &HeaderMap) -> Option<String> {

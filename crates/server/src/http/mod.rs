@@ -219,6 +219,7 @@ pub async fn run(
     if tokio::time::timeout(limit, tracker.wait()).await.is_err() {
         tracing::warn!(shutdown.seconds = limit.as_secs(), "requests were aborted at shutdown");
     }
+    app.engine().interrupt_turns();
     app.giving_up().cancel();
     app.turns().close();
     if tokio::time::timeout(limit, app.turns().wait()).await.is_err() {

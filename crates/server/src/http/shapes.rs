@@ -21,7 +21,7 @@ pub(super) use things::{EntityShape, RuleView, SummaryView, WorkflowView};
 pub(super) struct ReplyForm {
     /// `caller` (the application), `model`, `offline` (no model) or `sampling` (the MCP client's model).
     by: String,
-    /// The model as `provider/model`; absent unless `by` is `model` or `sampling`.
+    /// The model as `provider/model`; with `offline` the one that failed, otherwise absent there and with `caller`.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
     /// Why no model replied; absent unless `by` is `offline`.

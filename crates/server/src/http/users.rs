@@ -1,4 +1,4 @@
-//! All data of a user: `DELETE /users/{id}` and `GET /users/{id}/export`.
+//! All data of a user: `DELETE /users/{id}` and `GET /users/{id}/export`; and who the caller is: `GET /me`.
 
 use axum::Json;
 use axum::body::Body;
@@ -6,9 +6,10 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use throughline_engine::access::Grants;
 use throughline_engine::id::UserId;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -20,7 +21,30 @@ use crate::user_view::{self, ErasedUser};
 
 /// The routes under `/users`.
 pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(erase)).routes(routes!(export))
+    OpenApiRouter::new().routes(routes!(erase)).routes(routes!(export)).routes(routes!(me))
+}
+
+/// The caller, as the server knows them.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Me {
+    /// Id of the user whose data is reached; `local` without a key.
+    pub user: String,
+    /// Tenant of the user.
+    pub tenant: String,
+    /// `read`, `write` or `admin`: what the key or token allows.
+    pub role: &'static str,
+}
+
+/// Returns the user, tenant and role of the caller.
+#[utoipa::path(get, path = "/me", tag = "users", responses((status = 200, body = Me)))]
+pub async fn me(Authenticated(caller): Authenticated) -> Json<Me> {
+    let role = match caller.grants {
+        Grants::Read => "read",
+        Grants::Write => "write",
+        Grants::Admin => "admin",
+    };
+    let (user, tenant) = (caller.scope.user.to_string(), caller.scope.tenant.to_string());
+    Json(Me { user, tenant, role })
 }
 
 /// Confirmation of the erasure.

@@ -75,7 +75,38 @@ fn cases() -> Vec<Case> {
     let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
     let title = "<session>\nMy boat is called Selkie.\n</session>\n\nWrite the title in the language of the session.";
     let tags = "### Task:\nGenerate 1-3 broad tags.\n### Chat History:\n<chat_history>\nUSER: Hi\n</chat_history>";
+    let asked_by = |system: &str| json!([{"role": "system", "content": system}, {"role": "user", "content": "My boat is called Selkie."}]);
     vec![
+        (
+            "a title for opencode",
+            "title2",
+            asked_by(
+                "You are a title generator. You output ONLY a thread title. Nothing else.\n\n<task>",
+            ),
+            Some("housekeeping"),
+        ),
+        (
+            "what qwen-code remembers",
+            "extraction",
+            asked_by(
+                "You are now acting as the managed memory extraction subagent for an AI coding assistant.",
+            ),
+            Some("housekeeping"),
+        ),
+        (
+            "a summary for qwen-code",
+            "summary",
+            asked_by(
+                "\nYou are the component that summarizes internal chat history into a given structure.",
+            ),
+            Some("housekeeping"),
+        ),
+        (
+            "an assistant for titles of books",
+            "books",
+            asked_by("You are a librarian. You know the title generator of our catalogue."),
+            None,
+        ),
         ("a title for Claude Code", "title", says(title), Some("housekeeping")),
         ("tags for Open WebUI", "tags", says(tags), Some("housekeeping")),
         ("a plain message", "plain", says("Hello."), None),

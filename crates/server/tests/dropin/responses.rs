@@ -303,3 +303,111 @@ async fn an_invented_id_leads_nowhere_and_a_stored_response_is_not_streamed() {
     assert_eq!(get(&invented).await.status, 404);
     assert_eq!(get(&format!("{invented}?stream=true")).await.status, 400);
 }
+
+#[tokio::test]
+async fn a_program_that_starts_anew_is_told_of_its_session_although_it_describes_its_surroundings()
+{
+    let text = |text: &str| {
+        json!({"type": "message", "role": "user",
+        "content": [{"type": "input_text", "text": text}]})
+    };
+    let surroundings = [
+        text("<environment_context>\n  <cwd>/home/ada</cwd>\n</environment_context>"),
+        text("<user_instructions>\nBe brief.\n</user_instructions>"),
+        text(
+            "# AGENTS.md instructions for /home/ada\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>",
+        ),
+    ];
+    for form in FORMS {
+        for context in &surroundings {
+            let bench = bench(form, [Turn::text("Noted."), Turn::text("Selkie.")]).await;
+            for message in ["My boat is called Selkie.", "Which boat?"] {
+                let asked = body(json!([context, text(message)]));
+                ask(&bench, Some("a"), &asked).await.expect(200);
+            }
+            let reached = conversation(&bench.reached());
+            let roles: Vec<&Value> = reached.iter().map(|item| &item["role"]).collect();
+            assert_eq!(roles, ["user", "user", "assistant", "user"], "{form} {reached:?}");
+            assert!(reached[1].to_string().contains("My boat is called Selkie."), "{reached:?}");
+            let turns = bench.turns("a").await;
+            assert_eq!(turns[1]["message"], "Which boat?");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_response_names_the_conversation_that_it_belongs_to() {
+    for form in FORMS {
+        for streams in [false, true] {
+            let bench = bench(form, [Turn::text("One.")]).await;
+            let mut asked = body(json!("First."));
+            (asked["conversation"], asked["stream"]) = (json!("talk@home/1"), json!(streams));
+            let answer = ask(&bench, None, &asked).await;
+            let responses = match streams {
+                true => {
+                    let events = events(&answer.text).into_iter();
+                    events.filter_map(|event| event.get("response").cloned()).collect()
+                }
+                false => vec![answer.json()],
+            };
+            for response in responses {
+                let named = &response["conversation"];
+                assert_eq!(named, &json!({"id": "talk@home/1"}), "{form} {streams}: {response}");
+            }
+        }
+        let bench = bench(form, [Turn::text("One.")]).await;
+        let none = ask(&bench, Some("a"), &body(json!("First."))).await.expect(200);
+        assert_eq!(none["conversation"], Value::Null, "{form}");
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_and_a_reply_before_are_not_named_together() {
+    for form in FORMS {
+        let bench = bench(form, [Turn::text("One.")]).await;
+        let first = ask(&bench, Some("a"), &body(json!("First."))).await.expect(200);
+        let mut asked = body(json!("Second."));
+        (asked["conversation"], asked["previous_response_id"]) = (json!("a"), first["id"].clone());
+        let refused = ask(&bench, None, &asked).await.expect(400);
+        assert_eq!(refused["error"]["code"], "mutually_exclusive_parameters", "{refused}");
+        assert_eq!(refused["error"]["type"], "invalid_request_error");
+        assert_eq!(bench.model.requests().len(), 1);
+        asked["previous_response_id"] = Value::Null;
+        assert_ne!(ask(&bench, None, &asked).await.status, 400);
+    }
+}
+
+#[tokio::test]
+async fn tokens_of_an_input_are_counted_and_what_is_not_served_says_so() {
+    for form in FORMS {
+        let bench = bench(form, []).await;
+        let mut long = body(json!("How many tokens are these, all in all?"));
+        let path = format!("{PATH}/input_tokens");
+        let count = |asked: Value| {
+            let request = bench.app.request(reqwest::Method::POST, &path).json(&asked);
+            send(request.bearer_auth("sk-of-the-client"))
+        };
+        let few = count(body(json!("Hi."))).await.expect(200);
+        assert_eq!(few["object"], "response.input_tokens");
+        let many = count(long.clone()).await.expect(200);
+        assert!(many["input_tokens"].as_u64() > few["input_tokens"].as_u64(), "{few} {many}");
+        long["instructions"] = json!("Answer in one word.");
+        let more = count(long).await.expect(200);
+        assert!(more["input_tokens"].as_u64() > many["input_tokens"].as_u64(), "{many} {more}");
+        for (method, path) in [
+            ("POST", "/v1/responses/compact"),
+            ("POST", "/v1/conversations"),
+            ("GET", "/v1/conversations/a"),
+            ("POST", "/v1/conversations/a/items"),
+            ("POST", "/v1/responses/resp_1/cancel"),
+        ] {
+            let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
+            let request = bench.app.request(method, path).bearer_auth("sk").json(&json!({}));
+            let answer = send(request).await.expect(501);
+            assert_eq!(answer["error"]["code"], "not_supported", "{path}: {answer}");
+            let message = answer["error"]["message"].as_str().unwrap();
+            assert!(message.contains("/v1/responses"), "{path}: {message}");
+        }
+        assert_eq!(bench.model.requests().len(), 0);
+    }
+}

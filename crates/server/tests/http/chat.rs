@@ -30,7 +30,8 @@ async fn without_a_model_nothing_was_sent_and_the_calls_are_in_the_receipt() {
     let message = json!({"conversation_id": "r", "message": "list all sites"});
     let reply = app.post("/chat", message).await.expect(200);
     let summary = reply["context"]["summary"].as_str().unwrap();
-    assert!(summary.starts_with("no model was asked; it would be sent: "), "{summary}");
+    assert!(summary.starts_with("2 rules"), "{summary}");
+    assert_eq!(reply["context"]["no_model"], true);
     let receipt = app.get("/conversations/r/turns/1/context").await.expect(200);
     assert_eq!(receipt["no_model"], true);
     let pieces = receipt["pieces"].as_array().unwrap();
@@ -40,6 +41,8 @@ async fn without_a_model_nothing_was_sent_and_the_calls_are_in_the_receipt() {
     assert_eq!((&call["name"], &call["ok"]), (&json!("list_sites"), &json!(true)), "{receipt}");
     let brief = app.get("/conversations/r/history").await.expect(200);
     assert_eq!(brief["turns"][0]["no_tool_called"], false);
+    assert_eq!(brief["turns"][0]["no_model"], true);
+    assert_eq!(brief["turns"][0]["context"], summary);
     let prepared = app.post("/conversations/r/prepare", json!({"message": "and racks?"})).await;
     let receipt = &prepared.expect(200)["receipt"];
     assert_eq!(receipt["no_model"], false, "an application sends it");

@@ -329,3 +329,21 @@ async fn a_model_remembers_recalls_lists_and_forgets_for_its_own_user_only() {
     let long = run(&ada, "remember", json!({"text": "x".repeat(3000)})).await;
     assert_eq!(long["isError"], true);
 }
+
+#[tokio::test]
+async fn what_the_transport_refuses_is_an_error_in_json() {
+    let app = TestApp::start().await;
+    let get = send(app.request(Method::GET, "/mcp").header("accept", "text/event-stream")).await;
+    assert_eq!(get.headers["content-type"], "application/problem+json", "{}", get.text);
+    assert_eq!((get.status, get.code()), (405, "no_method".to_owned()));
+    assert_eq!(get.headers["allow"], "POST");
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
+    for accepted in ["text/html", "application/json"] {
+        let request = app.request(Method::POST, "/mcp").header("accept", accepted).json(&list);
+        let refused = send(request).await;
+        assert!(refused.status >= 400, "{}", refused.text);
+        let kind = refused.headers["content-type"].to_str().unwrap();
+        assert!(kind.starts_with("application/"), "{kind}: {}", refused.text);
+        refused.json();
+    }
+}

@@ -60,6 +60,8 @@ async fn the_document_is_one_that_generators_accept() {
                 .as_str()
                 .is_some_and(|name| name.ends_with("/Problem"));
             assert!(!problem, "{at} {status}: errors are problem+json");
+            let named = status == "default" || status.parse::<u16>().is_ok();
+            assert!(named, "{at} {status}: generators take no ranges");
         }
         for named in path.split('{').skip(1) {
             let named = named.split('}').next().unwrap();
@@ -76,6 +78,7 @@ async fn the_document_is_one_that_generators_accept() {
     for path in [
         "/v1/chat/completions",
         "/v1/responses",
+        "/v1/responses/input_tokens",
         "/v1/responses/{id}",
         "/v1/responses/{id}/input_items",
         "/v1/messages",

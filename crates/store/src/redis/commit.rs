@@ -152,6 +152,11 @@ impl RedisStore {
         }
         let call = self.scripts.erase.call(&names).arg(key.id.as_str());
         let (heads, entries, records, bytes) = self.connection.run(&call).await?.value;
+        if key.kind == Kind::Session {
+            let mut command = redis::cmd("DEL");
+            command.arg(self.keys.figures(key).as_slice());
+            self.connection.query::<i64>(&command).await?;
+        }
         if self.connection.is_cluster() {
             let ids = std::slice::from_ref(&key.id);
             self.forget(&key.scope, key.kind, ids, Forget::Always).await?;

@@ -8,6 +8,8 @@
 //! | `user_sessions:{tenant/user}:announced` | cluster only: ids whose threads may not be written yet |
 //! | `entity_index:{tenant/user}:TYPE:HASH` | a cached look-up result |
 //! | `entity_index:{tenant/user}` | sorted set of those names by expiry |
+//! | `metrics:context_size:{tenant/user/session/id}` | tokens of the session's last request, for an hour |
+//! | `metrics:entity_count:{tenant/user/session/id}` | entities of the session, for an hour |
 //!
 //! Other kinds replace `session`. The part in braces determines the cluster slot, so all keys of a thread
 //! share one; ids cannot contain braces or slashes, so they cannot break out of it.
@@ -57,6 +59,12 @@ impl Keys {
         format!("{}:{name}", self.entities(scope))
     }
 
+    /// Tokens of a session's last request, and the number of its entities.
+    pub(super) fn figures(&self, key: &Key) -> [String; 2] {
+        ["context_size", "entity_count"]
+            .map(|name| format!("{}metrics:{name}:{{{key}}}", self.prefix))
+    }
+
     /// The key written to test that the server accepts writes.
     pub(super) fn probe(&self) -> String {
         format!("{}probe", self.prefix)
@@ -92,7 +100,10 @@ mod tests {
         assert_eq!(keys.thread(&key), "app:session:{t/u/session/s}");
         assert_eq!(keys.parse(&keys.thread(&key)), Some(key.clone()));
         let scope = &key.scope;
-        for other in [keys.log(&key), keys.set(scope, Kind::Session), keys.entities(scope)] {
+        let [context, entities] = keys.figures(&key);
+        assert_eq!(context, "app:metrics:context_size:{t/u/session/s}");
+        let others = [keys.log(&key), keys.set(scope, Kind::Session), keys.entities(scope)];
+        for other in others.into_iter().chain([context, entities]) {
             assert_eq!(keys.parse(&other), None, "{other}");
         }
     }

@@ -1,4 +1,5 @@
-//! The entity index of seed 001: a look-up done by one server instance saves the others the call.
+//! The entity index of seed 001: a look-up done by one server instance saves the others the call. And its metrics: figures of
+//! sessions, for programs that watch the server.
 //!
 //! It uses its own connection with a short timeout and no retries, because the look-up itself is the
 //! fallback. The names of a user's values are stored in a set, so that erasing finds them; all keys of a
@@ -10,12 +11,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use throughline_engine::shared::SharedCache;
-use throughline_engine::store::{Result, Scope, StoreError};
+use throughline_engine::shared::{SessionFigures, SharedCache};
+use throughline_engine::store::{Key, Result, Scope, StoreError};
 
 use super::connection::{Connection, Script};
 use super::keys::Keys;
 use super::options::RedisOptions;
+
+/// How long figures stay.
+const FIGURES_SECONDS: u64 = 60 * 60;
 
 /// A cache on the server or cluster that stores the threads.
 pub struct RedisShared {
@@ -68,5 +72,24 @@ impl SharedCache for RedisShared {
     async fn forget(&self, scope: &Scope) -> Result<()> {
         let call = self.forget.call(&[self.keys.entities(scope)]);
         self.within_limit(async { Ok(self.connection.run::<i64>(&call).await.map(drop)?) }).await
+    }
+
+    async fn publish(&self, session: &Key, figures: SessionFigures) -> Result<()> {
+        let [context, entities] = self.keys.figures(session);
+        let figures =
+            [(context, u64::from(figures.context_tokens)), (entities, figures.entities as u64)];
+        let [context, entities] = figures.map(|(name, figure)| {
+            let mut command = redis::cmd("SET");
+            command.arg(name).arg(figure).arg("EX").arg(FIGURES_SECONDS);
+            command
+        });
+        let sent = async {
+            let (context, entities) = tokio::join!(
+                self.connection.query::<()>(&context),
+                self.connection.query::<()>(&entities)
+            );
+            context.and(entities)
+        };
+        self.within_limit(sent).await
     }
 }

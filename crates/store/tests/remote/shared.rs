@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use throughline_engine::shared::SharedCache;
-use throughline_engine::store::StoreError;
-use throughline_store::redis::{RedisOptions, RedisShared};
+use throughline_engine::shared::{SessionFigures, SharedCache};
+use throughline_engine::store::{Store, StoreError};
+use throughline_store::redis::{RedisOptions, RedisShared, RedisStore};
 use throughline_testkit::redis_server::{RedisCluster, RedisServer};
 
 use super::copy::key;
@@ -58,6 +58,25 @@ async fn what_one_copy_shares_another_finds_and_no_other_user() {
     shared.put(&scope, "next", Bytes::from_static(b"x"), HOUR).await.unwrap();
     let names: Vec<String> = ask(server.port, &["ZRANGE", "entity_index:{t/ann}", "0", "-1"]).await;
     assert_eq!(names, [NAME, "next"], "the name of what expired is gone");
+}
+
+#[tokio::test]
+async fn figures_of_a_session_are_there_for_an_hour_and_go_with_it() {
+    let Some(server) = RedisServer::start().await else { return };
+    let session = key("ann", "s");
+    let shared = open(&server.url()).await;
+    shared.publish(&session, SessionFigures { context_tokens: 1_204, entities: 3 }).await.unwrap();
+    let names = ["context_size", "entity_count"];
+    let names = names.map(|name| format!("metrics:{name}:{{t/ann/session/s}}"));
+    for (name, figure) in names.iter().zip([1_204, 3]) {
+        assert_eq!(ask::<i64>(server.port, &["GET", name]).await, figure, "{name}");
+        let left: i64 = ask(server.port, &["TTL", name]).await;
+        assert!((60..=3_600).contains(&left), "an hour is left of {name}, not {left} s");
+    }
+    let store = RedisStore::open(RedisOptions::from_url(&server.url()).unwrap()).await.unwrap();
+    store.erase(&session).await.unwrap();
+    let left: i64 = ask(server.port, &["EXISTS", &names[0], &names[1]]).await;
+    assert_eq!(left, 0, "they are erased with the session");
 }
 
 #[tokio::test]

@@ -89,7 +89,7 @@ impl Freedom for Policy {
 /// Replies without a model, for the reason `why`.
 pub(super) async fn answer(mut asked: ReplyRequest<'_>, why: &str) -> ReplyOutcome {
     let mut answer = std::mem::take(&mut asked.before);
-    answer.form = ReplyForm::Offline { why: why.to_owned(), fallback: false };
+    answer.form = ReplyForm::Offline { why: why.to_owned(), fallback: false, model: None };
     if !asked.decided.is_empty() && !decide(&asked, &mut answer).await {
         return told(&asked, answer);
     }

@@ -22,6 +22,8 @@ const HEADINGS: [&str; 8] =
 pub(crate) struct Receipt {
     id: String,
     summary: String,
+    #[serde(default)]
+    no_model: bool,
     mode: String,
     mode_why: String,
     budget: BudgetReport,
@@ -52,7 +54,8 @@ struct Call {
 
 /// The receipt as text, coloured if the terminal supports it.
 pub(crate) fn receipt(receipt: &Receipt) -> String {
-    let mut text = format!("{}\n", style(&receipt.summary).bold());
+    let lead = if receipt.no_model { "no model was asked; it would be sent: " } else { "" };
+    let mut text = format!("{}\n", style(format!("{lead}{}", receipt.summary)).bold());
     let _ = writeln!(text, "{}", budget(receipt));
     let _ = writeln!(text, "mode {}: {}", receipt.mode, plain(&receipt.mode_why));
     for heading in HEADINGS {

@@ -52,6 +52,8 @@ pub(super) struct PromptInfo {
     pub dropped: usize,
     /// One sentence for people.
     pub summary: String,
+    /// Whether no model was asked; all of it is then about what a model would have been sent.
+    pub no_model: bool,
 }
 
 /// Returns prompt mode and token use of a turn.
@@ -86,6 +88,7 @@ pub(super) async fn info(
         stable_prefix_tokens: receipt.stable_prefix_tokens,
         dropped: receipt.pieces.iter().filter(|piece| !piece.sent()).count(),
         summary: receipt.summary(),
+        no_model: receipt.no_model,
     }))
 }
 

@@ -16,6 +16,8 @@ pub(super) struct ContextBrief {
     pub id: String,
     /// One sentence for people.
     pub summary: String,
+    /// Whether no model was asked; the summary is then about what a model would have been sent.
+    pub no_model: bool,
     /// Prompt mode: `general`, `creation`, `search`, `modification` or `analysis`.
     pub mode: String,
     /// Why that mode was chosen.
@@ -32,6 +34,7 @@ impl From<&Receipt> for ContextBrief {
         Self {
             id: receipt.request_hash.to_string(),
             summary: receipt.summary(),
+            no_model: receipt.no_model,
             mode: receipt.mode.as_str().into(),
             mode_why: receipt.mode_why.clone(),
             budget: receipt.budget,

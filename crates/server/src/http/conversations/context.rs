@@ -343,10 +343,12 @@ fn of_round(
     Ok(rebuild::with_rounds(request, &before.cloned().collect::<Vec<_>>()))
 }
 
-/// The configured model that replied.
+/// The configured model that replied, or failed to.
 fn provider_of<'a>(app: &'a App, form: &ReplyForm) -> Option<&'a ModelConfig> {
     match form {
-        ReplyForm::Model { model } => app.upstreams().called(model),
+        ReplyForm::Model { model } | ReplyForm::Offline { model: Some(model), .. } => {
+            app.upstreams().called(model)
+        }
         ReplyForm::Caller | ReplyForm::Offline { .. } | ReplyForm::Sampling { .. } => None,
     }
 }
@@ -355,7 +357,7 @@ fn no_provider(turn: u64) -> Problem {
     Problem::new(
         StatusCode::NOT_FOUND,
         "no_provider_request",
-        format!("no configured model replied on turn {turn}"),
+        format!("no configured model was asked on turn {turn}"),
         "omit format to get the engine's form",
     )
 }

@@ -71,6 +71,8 @@ pub struct TurnBrief {
     pub tokens: SaidTokens,
     /// One sentence about what the model was sent and what was dropped; null without a receipt.
     pub context: Option<String>,
+    /// Whether no model was asked; `context` is then about what a model would have been sent.
+    pub no_model: bool,
     /// Names of the files attached to the message.
     pub attachments: Vec<String>,
     /// Arbitrary data of the application; null if there is none.
@@ -101,7 +103,8 @@ impl CostView {
 /// A part of the time of a turn.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StageView {
-    /// `recall`, `model NAME`, `tool SERVER:NAME`, `reply` (without a model) or `commit`.
+    /// `recall`, `model NAME`, `tool SERVER:NAME`, `approval` (it waited for a decision), `reply` (without a model) or
+    /// `commit`.
     pub name: String,
     /// Milliseconds since the turn began.
     pub start_ms: u64,
@@ -136,6 +139,7 @@ impl From<&TurnRecord> for TurnBrief {
             cost: None,
             tokens: record.tokens,
             context: record.receipt.as_ref().map(|receipt| receipt.summary()),
+            no_model: record.receipt.as_ref().is_some_and(|receipt| receipt.no_model),
             attachments: attachments(record),
             metadata: record.metadata.clone(),
         }
@@ -243,6 +247,9 @@ fn stages(record: &TurnRecord, commit_ms: Option<u64>) -> Vec<StageView> {
     });
     let mut stages: Vec<StageView> = measured.collect();
     if let (Some(took_ms), Some(start_ms), false) = (commit_ms, record.took_ms, stages.is_empty()) {
+        // The time of a turn that waited does not contain what was before.
+        let ends = stages.iter().map(|stage| stage.start_ms + stage.took_ms);
+        let start_ms = ends.fold(start_ms, u64::max);
         stages.push(StageView { name: "commit".to_owned(), start_ms, took_ms });
     }
     stages

@@ -15,7 +15,7 @@ use throughline_engine::trace::ModelParameters;
 use throughline_upstream::model::Api;
 
 use super::housekeeping::is_housekeeping;
-use super::user_words::{answers_tools, said, words};
+use super::user_words::{answers_tools, is_context, said, words};
 
 /// A request and what was found in it.
 pub(super) struct ClientBody<'a> {
@@ -98,17 +98,16 @@ impl<'a> ClientBody<'a> {
             }
             messages.push((place(text, message.get()), value));
         }
-        let is_users = |(_, message): &(_, Value)| is_users(message);
-        let user_at = messages.iter().rposition(is_users).ok_or(Unusable::NoUserMessage)?;
-        if is_housekeeping(&messages[user_at].1["content"]) {
-            return Err(Unusable::Housekeeping);
-        }
+        let user_at = users_last(&messages).ok_or(Unusable::NoUserMessage)?;
         let model = outline.model.and_then(|model| {
             Some((place(text, model.get()), serde_json::from_str(model.get()).ok()?))
         });
         let mut system = words(&outline.system) + &words(&outline.instructions);
         for (_, message) in messages.iter().filter(|(_, message)| instructs(message)) {
             system.push_str(&words(&message["content"]));
+        }
+        if is_housekeeping(&system, &messages[user_at].1["content"]) {
+            return Err(Unusable::Housekeeping);
         }
         let most = [outline.max_tokens, outline.max_completion_tokens, outline.max_output_tokens];
         let most = most.iter().find_map(Value::as_u64);
@@ -127,24 +126,29 @@ impl<'a> ClientBody<'a> {
 
     /// The request as the engine needs it.
     pub(super) fn request(&self) -> ClientRequest {
-        let before = || self.messages[..self.user_at].iter().map(|(_, message)| message);
-        let speaks = |message: &&Value| message["role"] == "user" || message["role"] == "assistant";
-        let earlier: Vec<String> = before()
-            .filter(speaks)
-            .map(|message| words(&message["content"]))
-            .filter(|text| !text.trim().is_empty())
-            .collect();
+        let text = |(_, message): &(_, Value)| speaks(message).then(|| words(&message["content"]));
+        let (context, conversation) = self.messages[..self.user_at].split_at(self.begins());
+        let texts = conversation.iter().filter_map(text);
+        let earlier: Vec<String> = texts.filter(|text| !text.trim().is_empty()).collect();
         let users =
             self.user_messages().map(|at| said(&self.messages[at].1["content"]).trim().to_owned());
         let (users, message) = (users.collect(), self.message());
+        let context: u32 = context.iter().filter_map(text).map(|text| tokens::count(&text)).sum();
         let texts = earlier.iter().chain([&self.system, &message]);
-        let tokens = texts.map(|text| tokens::count(text)).sum();
+        let tokens = context + texts.map(|text| tokens::count(text)).sum::<u32>();
         ClientRequest { message, earlier, users, body: self.text.to_owned(), tokens }
+    }
+
+    /// Where the conversation begins. What the client says of its surroundings before is not part of it.
+    fn begins(&self) -> usize {
+        let of_conversation =
+            |(_, message): &(_, Value)| speaks(message) && !is_clients_context(message);
+        self.messages[..self.user_at].iter().position(of_conversation).unwrap_or(self.user_at)
     }
 
     /// Indexes of the user's earlier messages that have text.
     pub(super) fn user_messages(&self) -> impl Iterator<Item = usize> {
-        let before = self.messages[..self.user_at].iter().enumerate();
+        let before = self.messages[..self.user_at].iter().enumerate().skip(self.begins());
         let of_user = before.filter(|(_, (_, message))| {
             message["role"] == "user" && !said(&message["content"]).trim().is_empty()
         });
@@ -203,6 +207,21 @@ pub(super) fn place(whole: &str, part: &str) -> Range<usize> {
 
 fn instructs(message: &Value) -> bool {
     message["role"] == "system" || message["role"] == "developer"
+}
+
+fn speaks(message: &Value) -> bool {
+    message["role"] == "user" || message["role"] == "assistant"
+}
+
+fn is_clients_context(message: &Value) -> bool {
+    message["role"] == "user" && is_context(&message["content"])
+}
+
+/// Index of the user's last message. Context that a client adds behind it is passed over.
+fn users_last(messages: &[(Range<usize>, Value)]) -> Option<usize> {
+    let last = messages.iter().rposition(|(_, message)| is_users(message))?;
+    let behind = messages[..=last].iter().rposition(|(_, message)| !is_clients_context(message));
+    Some(behind.filter(|at| is_users(&messages[*at].1)).unwrap_or(last))
 }
 
 /// Whether a message is from the user and not only tool results.

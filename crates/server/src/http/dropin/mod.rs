@@ -16,7 +16,7 @@
 //! - [`reply`], [`through`]: the routes. [`forward`], [`keep`]: forwarding, and storing the turn.
 //!   [`answer_form`]: conversion of responses. [`headers`], [`notes`]: response headers.
 //! - [`handed_on`]: rebuilds a forwarded request. [`stored`]: repeats a stored response.
-//!   [`retrieve`]: stored responses by their ids. [`refusal`]: errors.
+//!   [`retrieve`]: stored responses by their ids. [`unserved`]: what OpenAI has beside them. [`refusal`]: errors.
 
 mod answer_form;
 mod calls;
@@ -35,11 +35,12 @@ mod splice;
 mod stored;
 mod thread;
 mod through;
+mod unserved;
 mod upstreams;
 mod user_words;
 
 use axum::Router;
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 
 use super::App;
 
@@ -53,6 +54,11 @@ pub fn routes() -> Router<App> {
     Router::new()
         .route("/v1/chat/completions", post(reply::openai))
         .route("/v1/responses", post(reply::response))
+        .route("/v1/responses/input_tokens", post(unserved::input_tokens))
+        .route("/v1/responses/compact", any(unserved::refuse))
+        .route("/v1/responses/{id}/cancel", any(unserved::refuse))
+        .route("/v1/conversations", any(unserved::refuse))
+        .route("/v1/conversations/{*rest}", any(unserved::refuse))
         .route("/v1/responses/{id}", get(retrieve::show).delete(retrieve::delete))
         .route("/v1/responses/{id}/input_items", get(retrieve::input_items))
         .route("/v1/messages", post(reply::anthropic))

@@ -7,7 +7,7 @@ use axum::extract::{FromRequestParts, Request, State};
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 use throughline_engine::creation::NewSession;
 use throughline_engine::error::{Error, Fault};
 use throughline_engine::session::apply::RequestKey;
@@ -75,8 +75,15 @@ struct Outgoing<'a> {
     text: Bytes,
     notes: Notes,
     remains: TurnToKeep,
-    /// Id of a stored response, and of the previous one.
-    reply_id: Option<(String, Option<String>)>,
+    /// The ids of a stored response.
+    reply_id: Option<ReplyIds>,
+}
+
+/// What a stored response is called.
+struct ReplyIds {
+    id: String,
+    previous: Option<String>,
+    conversation: Option<String>,
 }
 
 impl Incoming {
@@ -172,7 +179,8 @@ impl Incoming {
         let round = id.clone().map(|id| (id, items()));
         let keeping = Keeping { turn, calls: calls::since_the_message(client), model, round };
         let remains = TurnToKeep { call, keeping: Some(keeping) };
-        let reply_id = id.map(|id| (id, thread.previous.clone()));
+        let (previous, conversation) = (thread.previous.clone(), thread.conversation.clone());
+        let reply_id = id.map(|id| ReplyIds { id, previous, conversation });
         Outgoing { chosen, text, notes, remains, reply_id }
     }
 
@@ -247,11 +255,14 @@ impl Incoming {
         let (named, streams) = client_body::outline(&body);
         let api = if converted.is_some() { Api::ChatCompletions } else { self.api };
         let form = match (converted, reply_id) {
-            (Some((mut request, chat)), id) => {
+            (Some((mut request, chat)), ids) => {
                 notes.not_converted(&chat.left_out);
-                let (id, previous) = id
-                    .unwrap_or_else(|| (format!("resp_{}", app.engine().new_id().simple()), None));
+                let ReplyIds { id, previous, conversation } = ids.unwrap_or_else(|| {
+                    let id = format!("resp_{}", app.engine().new_id().simple());
+                    ReplyIds { id, previous: None, conversation: None }
+                });
                 request["previous_response_id"] = previous.into();
+                request["conversation"] = conversation.map(|id| json!({"id": id})).into();
                 AnswerForm::FromChat(Box::new(Conversion {
                     id,
                     model: named.unwrap_or_default(),
@@ -261,7 +272,9 @@ impl Incoming {
                     stream: None,
                 }))
             }
-            (None, Some((id, previous))) => AnswerForm::Renamed(Rename::new(id, previous)),
+            (None, Some(ReplyIds { id, previous, conversation })) => {
+                AnswerForm::Renamed(Rename::new(id, previous).within(conversation))
+            }
             (None, None) => AnswerForm::AsItIs,
         };
         let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();

@@ -40,6 +40,8 @@ pub(super) struct Thread {
     pub needed: bool,
     /// The response it continues, as the client names it.
     pub previous: Option<String>,
+    /// The conversation, as the client names it.
+    pub conversation: Option<String>,
     /// The request without our ids and with stored items, if it differs from what the client sent.
     pub text: Option<String>,
 }
@@ -75,26 +77,31 @@ impl Thread {
             return Ok(Self { session: header.map(named), ..Self::default() });
         };
         let previous = links.previous_response_id.and_then(read::<String>);
+        let conversation = links.conversation.and_then(read::<Value>);
+        let conversation = conversation
+            .and_then(|named| Some(named.as_str().or(named["id"].as_str())?.to_owned()));
+        if previous.is_some() && conversation.is_some() {
+            return Err(two_links());
+        }
         if let Some((previous, reply)) =
             previous.and_then(|id| Some((id.clone(), ReplyId::read(&id)?)))
         {
             return Self::going_on(app, client, header, (text, &links), previous, reply).await;
         }
-        let conversation = links.conversation.and_then(read::<Value>).and_then(|named| {
-            let id = named.as_str().or(named["id"].as_str())?.to_owned();
-            SessionId::new(name_of(id.as_bytes())?).ok()
-        });
-        let needed = conversation.is_some() && header.is_none();
-        let cleared = match &conversation {
+        let named_by = |name: &String| SessionId::new(name_of(name.as_bytes())?).ok();
+        let id = conversation.as_ref().and_then(named_by);
+        let conversation = conversation.filter(|_| id.is_some());
+        let needed = id.is_some() && header.is_none();
+        let cleared = match &id {
             Some(id) => Some(links.cleared(text, &round_of(app, client, id, &links).await?)),
             None => None,
         };
-        let session = match header.or(conversation) {
+        let session = match header.or(id) {
             Some(id) => Some(named(id)),
             None if links.store == Some(false) => None,
             None => Some(own(app, client)?),
         };
-        Ok(Self { session, needed, previous: None, text: cleared })
+        Ok(Self { session, needed, previous: None, conversation, text: cleared })
     }
 
     /// A request that continues one of our responses.
@@ -124,7 +131,8 @@ impl Thread {
         }
         let items = round.map(|round| round.items.clone()).unwrap_or_default();
         let text = Some(links.cleared(text, &items));
-        Ok(Self { session: Some(named(session)), needed: true, previous: Some(previous), text })
+        let (session, previous) = (Some(named(session)), Some(previous));
+        Ok(Self { session, needed: true, previous, conversation: None, text })
     }
 }
 
@@ -237,6 +245,16 @@ pub(super) fn not_found(id: &str) -> Problem {
         "previous_response_not_found",
         format!("Previous response with id '{id}' not found."),
         "it was not stored, was erased, or belongs to somebody else; send the conversation itself",
+    )
+}
+
+/// Two ways to name what comes before, which may differ.
+fn two_links() -> Problem {
+    Problem::new(
+        StatusCode::BAD_REQUEST,
+        "mutually_exclusive_parameters",
+        "Mutually exclusive parameters: 'previous_response_id' and 'conversation' cannot be used together.",
+        "send one of them",
     )
 }
 

@@ -20,6 +20,21 @@ pub(super) fn said(content: &Value) -> String {
     own.join("\n")
 }
 
+/// Whether a client wrote all of it, to describe its surroundings or to repeat the user's settings.
+pub(super) fn is_context(content: &Value) -> bool {
+    let mut texts = texts(content).filter(|text| !text.trim().is_empty()).peekable();
+    let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
+    let has_others = parts.iter().any(|part| !is_text(part));
+    let is_clients = |text: &str| without_blocks(text).trim().is_empty() || is_agents_file(text);
+    !has_others && texts.peek().is_some() && texts.all(is_clients)
+}
+
+/// Codex sends the files `AGENTS.md` of a project with a heading.
+fn is_agents_file(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with("# AGENTS.md instructions") && text.ends_with("</INSTRUCTIONS>")
+}
+
 /// Whether a content has tool results.
 pub(super) fn answers_tools(content: &Value) -> bool {
     content.as_array().into_iter().flatten().any(|part| part["type"] == "tool_result")
@@ -27,11 +42,12 @@ pub(super) fn answers_tools(content: &Value) -> bool {
 
 fn texts(content: &Value) -> impl Iterator<Item = &str> {
     let parts = content.as_array().into_iter().flatten();
-    let is_text = |part: &&Value| {
-        matches!(part["type"].as_str(), Some("text" | "input_text" | "output_text"))
-    };
-    let parts = parts.filter(is_text).filter_map(|part| part["text"].as_str());
+    let parts = parts.filter(|part| is_text(part)).filter_map(|part| part["text"].as_str());
     content.as_str().into_iter().chain(parts)
+}
+
+fn is_text(part: &Value) -> bool {
+    matches!(part["type"].as_str(), Some("text" | "input_text" | "output_text"))
 }
 
 /// The text without its leading blocks.
@@ -76,5 +92,32 @@ mod tests {
         check(json!("<b>bold</b>"), "<b>bold</b>");
         check(json!("<no-end>"), "<no-end>");
         check(json!(null), "");
+    }
+
+    #[test]
+    fn a_message_of_blocks_only_is_context_and_one_with_words_or_a_picture_is_not() {
+        let block =
+            json!({"type": "input_text", "text": "<environment_context>a</environment_context>\n"});
+        for context in [
+            json!([block]),
+            json!(
+                "<user_instructions>\na\n</user_instructions>\n\n<environment_context>b</environment_context>"
+            ),
+            json!("# AGENTS.md instructions for /a\n\n<INSTRUCTIONS>\nb\n</INSTRUCTIONS>"),
+        ] {
+            assert!(is_context(&context), "{context}");
+        }
+        for other in [
+            json!([block, {"type": "input_text", "text": "Hi."}]),
+            json!([block, {"type": "input_image", "image_url": "data:"}]),
+            json!([{"type": "tool_result", "content": "r"}, block]),
+            json!("<environment_context>a</environment_context> Hi."),
+            json!("<b>bold</b>"),
+            json!("What do the # AGENTS.md instructions say?"),
+            json!(""),
+            json!(null),
+        ] {
+            assert!(!is_context(&other), "{other}");
+        }
     }
 }

@@ -12,6 +12,8 @@ use crate::http::problem;
 const OTHERS: &str = include_str!("others.json");
 /// Real requests and responses, by operation.
 const EXAMPLES: &str = include_str!("examples.json");
+/// Statuses of errors in a provider's format. Some generators take no ranges such as `4XX`.
+const PROVIDER_ERRORS: [&str; 9] = ["400", "401", "403", "404", "413", "429", "500", "502", "504"];
 /// Paths that need no key.
 const OPEN: [&str; 5] =
     ["/api/v1/health", "/health", "/api/openapi.json", "/.well-known/", "/api/v1/shared/"];
@@ -31,6 +33,9 @@ pub(super) fn complete(document: OpenApi) -> Value {
     document["components"]["responses"] = json!({"Problem": {
         "description": "What failed, with a stable code and a hint.",
         "content": {problem::MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }, "ProviderError": {
+        "description": "An error in the provider's format.",
+        "content": {"application/json": {"schema": {"type": "object", "additionalProperties": true}}},
     }});
     unsigned(&mut document);
     if let (Value::Object(paths), Value::Object(others)) = (&mut document["paths"], others) {
@@ -89,6 +94,12 @@ fn finish(path: &str, method: &str, operation: &mut Map<String, Value>, examples
     if let Some(Value::Object(responses)) = operation.get_mut("responses") {
         for (status, response) in responses.iter_mut() {
             finish_response(status, response);
+        }
+        if path.starts_with("/v1/") {
+            for status in PROVIDER_ERRORS.iter().chain(["default"].iter()) {
+                let error = json!({"$ref": "#/components/responses/ProviderError"});
+                responses.entry(*status).or_insert(error);
+            }
         }
         responses.entry("default").or_insert(json!({"$ref": "#/components/responses/Problem"}));
     }

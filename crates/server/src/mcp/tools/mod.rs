@@ -128,7 +128,7 @@ impl Call<'_> {
                     Error::invalid(path, error)
                 }
                 Some((path, reason)) => Error::invalid(path, reason),
-                None => Error::invalid("arguments", reason.trim_start_matches(": ")),
+                None => Error::invalid("arguments", reason),
             }
         })
     }

@@ -16,6 +16,7 @@ use super::Frames;
 pub struct Rename {
     id: String,
     previous: Option<String>,
+    conversation: Option<String>,
     frames: Frames,
 }
 
@@ -31,6 +32,8 @@ struct Named<'a> {
     id: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     previous_response_id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    conversation: Option<&'a RawValue>,
 }
 
 /// Distinguishes a `null` field from a missing one.
@@ -41,7 +44,12 @@ fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<&'de RawValue>,
 impl Rename {
     /// Sets the id of responses, and `previous` as the id of the preceding one.
     pub fn new(id: String, previous: Option<String>) -> Self {
-        Self { id, previous, frames: Frames::default() }
+        Self { id, previous, conversation: None, frames: Frames::default() }
+    }
+
+    /// Sets the conversation that responses name, too.
+    pub fn within(self, conversation: Option<String>) -> Self {
+        Self { conversation, ..self }
     }
 
     /// Converts a complete response.
@@ -74,7 +82,16 @@ impl Rename {
     fn renamed(&self, text: &str, response: &str) -> Option<String> {
         let named: Named<'_> = serde_json::from_str(response).ok()?;
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
-        edits.push((place(text, named.id?.get()), json!(self.id).to_string()));
+        let id = place(text, named.id?.get());
+        let mut put = json!(self.id).to_string();
+        if let Some(conversation) = &self.conversation {
+            let conversation = json!({"id": conversation});
+            match named.conversation {
+                Some(field) => edits.push((place(text, field.get()), conversation.to_string())),
+                None => put += &format!(r#","conversation":{conversation}"#),
+            }
+        }
+        edits.push((id, put));
         if let (Some(field), Some(previous)) = (named.previous_response_id, &self.previous) {
             edits.push((place(text, field.get()), json!(previous).to_string()));
         }
@@ -113,5 +130,18 @@ mod tests {
         let whole = Bytes::from_static(br#"{"output":[{"id":"theirs"}],"id":"theirs"}"#);
         assert_eq!(rename.whole(&whole), r#"{"output":[{"id":"theirs"}],"id":"mine"}"#);
         assert_eq!(rename.whole(&Bytes::from_static(b"none")), "none");
+    }
+
+    #[test]
+    fn the_conversation_is_named_where_the_provider_knows_none() {
+        let rename = Rename::new("mine".into(), None).within(Some("talk".into()));
+        let check = |body: &'static str, expected: &str| {
+            assert_eq!(rename.whole(&Bytes::from_static(body.as_bytes())), expected);
+        };
+        check(
+            r#"{"conversation": null,"id":"theirs","n":1.50}"#,
+            r#"{"conversation": {"id":"talk"},"id":"mine","n":1.50}"#,
+        );
+        check(r#"{"id":"theirs"}"#, r#"{"id":"mine","conversation":{"id":"talk"}}"#);
     }
 }

@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use throughline_engine::model::{StopReason, Usage};
 
 /// Fields of the request that a response repeats, with their defaults.
-const REPEATED: [(&str, &str); 14] = [
+const REPEATED: [(&str, &str); 15] = [
+    ("conversation", "null"),
     ("instructions", "null"),
     ("max_output_tokens", "null"),
     ("metadata", "{}"),

@@ -1,1 +1,0 @@
-import{d as e}from"./numbers-DNe6uo8H.js";import{T as t}from"./index-BYx7uZp-.js";function n({title:n,lead:r,actions:i,children:a}){return e(`div`,{class:`page`,tabIndex:0,role:`region`,"aria-label":n,children:[e(`header`,{class:`head bare`,children:[e(t,{}),e(`h1`,{children:n}),i]}),e(`div`,{class:`page-body`,children:[r&&e(`p`,{class:`lead`,children:r}),a]})]})}export{n as t};
