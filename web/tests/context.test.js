@@ -149,7 +149,7 @@ test('the time of a turn is drawn by stage', async () => {
   assert.deepEqual(await stages.locator('.span-label').allInnerTexts(), ['Recall and selection', 'inventory:list_interfaces', 'Choosing and wording, no model', 'Commit to the store']);
   const total = Math.max(...turn.stages.map((stage) => stage.start_ms + stage.took_ms));
   assert.ok(total >= turn.took_ms);
-  await panel.locator('.timeline .summary', { hasText: `${total} ms` }).waitFor();
+  await panel.locator('.timeline .summary', { hasText: total < 1000 ? `${total < 10 ? `${total}.0` : total} ms` : `${(total / 1000).toFixed(1)} s` }).waitFor();
   await assertAccessible(page, 'the time of a turn');
   await shot(page, 'timeline');
   await close();
