@@ -72,6 +72,10 @@ pub(super) struct Language {
     pub elided: Pattern,
     /// Words at the end of a sentence that say nothing themselves.
     pub tail: Pattern,
+    /// Adverbs at the end of a clause that say since when, and are no part of what it states: "these days".
+    pub time: Pattern,
+    /// Other words for what a form states.
+    pub reworded: Vec<Reworded>,
     /// A whole message that gives another value for what was just said: the group `value`, instead of `old`.
     pub correction: Pattern,
     /// A message that is a task about a text or a fictional world.
@@ -136,6 +140,8 @@ pub(super) struct Language {
     pub forget: Vec<Pattern>,
     /// The question about the same `{what}`.
     pub forget_asks: String,
+    /// What is to be forgotten, as a statement: "that I am …", "dass ich … bin".
+    pub forget_told: Vec<Reworded>,
 }
 
 impl Language {
@@ -146,6 +152,7 @@ impl Language {
             &self.joint,
             &self.elided,
             &self.tail,
+            &self.time,
             &self.correction,
             &self.never_message,
             &self.unsaved,
@@ -172,9 +179,11 @@ impl Language {
         own.into_iter()
             .chain(self.topics.iter().map(|(_, says)| says))
             .chain(self.told_of.iter().map(|(says, _)| says))
+            .chain(self.reworded.iter().map(|reworded| &reworded.says))
             .chain(forms.flatten())
             .chain(self.questions.iter().map(|question| &question.asks))
             .chain(&self.forget)
+            .chain(self.forget_told.iter().map(|reworded| &reworded.says))
     }
 }
 
@@ -189,6 +198,16 @@ pub(super) struct Question {
     pub kind: Option<FactKind>,
     /// Matches the whole message.
     pub asks: Pattern,
+}
+
+/// Other words for a clause that may have a form.
+pub(super) struct Reworded {
+    /// Matches the whole clause.
+    pub says: Pattern,
+    /// The clause in other words, with the pattern's groups as `${name}`; the first that has a form applies.
+    pub own: Vec<String>,
+    /// Whether the clause says that this is no longer so.
+    pub ends: bool,
 }
 
 /// A form that states something lasting.
@@ -226,6 +245,8 @@ struct File {
     topics: BTreeMap<String, String>,
     #[serde(default)]
     told_of: Vec<ToldOf>,
+    #[serde(default)]
+    reworded: Vec<RewordedEntry>,
     form: Vec<FormEntry>,
     #[serde(default)]
     question: Vec<QuestionEntry>,
@@ -251,6 +272,9 @@ struct Forget {
     what: Vec<String>,
     /// The question about `{what}`.
     asks: String,
+    /// Clauses that name a statement.
+    #[serde(default)]
+    told: Vec<RewordedEntry>,
 }
 
 #[derive(Deserialize)]
@@ -281,6 +305,9 @@ struct Clause {
     /// The same, without a comma before them.
     #[serde(default)]
     tags: Vec<String>,
+    /// Adverbs of time at the end of a clause.
+    #[serde(default)]
+    times: Vec<String>,
     #[serde(default)]
     correction: Option<String>,
 }
@@ -332,6 +359,15 @@ struct ToldOf {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct RewordedEntry {
+    says: String,
+    own: Vec<String>,
+    #[serde(default)]
+    ends: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct FormEntry {
     kind: FactKind,
     subject: String,
@@ -375,12 +411,19 @@ fn read(file: &str) -> Result<Language, toml::de::Error> {
     let forget = file.forget.what.iter().map(|what| pattern(words, &format!("^(?:{what})$")));
     let told_of = file.told_of.into_iter();
     let told_of = told_of.map(|told| (pattern(words, &format!("^(?:{})$", told.says)), told.own));
+    let in_other_words = |entry: RewordedEntry| {
+        let says = pattern(words, &format!("^(?:{})$", entry.says));
+        Reworded { says, own: entry.own, ends: entry.ends }
+    };
+    let reworded = file.reworded.into_iter().map(in_other_words);
+    let forget_told = file.forget.told.into_iter().map(in_other_words);
     let topics = file.topics.iter().map(|(topic, says)| (topic.clone(), pattern(words, says)));
     Ok(Language {
         lead: pattern(words, &format!(r"^(?:{})\b[\s,:!.–—-]*", file.clause.leads.join("|"))),
         joint: pattern(words, &joint),
         elided: pattern(words, &format!(r"\b(?:{})$", any_of(&file.clause.elided))),
         tail: pattern(words, &tail),
+        time: pattern(words, &format!(r",?\s+(?:{})$", any_of(&file.clause.times))),
         correction: pattern(words, &format!("^(?:{})$", any_of(file.clause.correction.as_slice()))),
         never_message: any(&file.never.message),
         unsaved: any(&file.never.unsaved),
@@ -419,10 +462,12 @@ fn read(file: &str) -> Result<Language, toml::de::Error> {
         prepositions: file.key.prepositions,
         english: file.key.english,
         told_of: told_of.collect(),
+        reworded: reworded.collect(),
         questions: questions.collect(),
         forget_asks: file.forget.asks.clone(),
         forget_that: pattern(words, &format!("^(?:{})$", any_of(&file.forget.that))),
         forget: forget.collect(),
+        forget_told: forget_told.collect(),
         forms,
     })
 }
