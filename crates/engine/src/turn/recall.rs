@@ -24,7 +24,7 @@ use crate::session::record::{TurnKind, TurnRecord};
 /// Maximum facts shown for any message, newest first.
 const FACTS_ALWAYS_MAX: usize = 40;
 /// Facts considered for that: some may come from sessions that give nothing.
-const FACTS_CONSIDERED_MAX: usize = 120;
+const FACTS_CONSIDERED_MAX: usize = 60;
 /// Maximum facts shown because they match the message.
 const FACTS_FITTING_MAX: usize = 10;
 

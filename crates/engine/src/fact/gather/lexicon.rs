@@ -4,6 +4,8 @@
 //!
 //! Invariant: every built-in file is valid; a test reads them all.
 
+mod file;
+
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Deref;
 use std::sync::{LazyLock, OnceLock};
@@ -12,6 +14,8 @@ use regex::Regex;
 use serde::Deserialize;
 
 use crate::fact::FactKind;
+
+use file::{File, RewordedEntry};
 
 const FILES: [&str; 4] = [
     include_str!("../../../lexicon/facts/en.toml"),
@@ -231,151 +235,6 @@ pub(super) enum ValueRule {
     Name,
     /// A name or an identifier but no bare number, or a noun with an indefinite article.
     Thing,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    words: BTreeMap<String, Vec<String>>,
-    key: Key,
-    clause: Clause,
-    never: Never,
-    explicit: Explicit,
-    instruction: Instruction,
-    topics: BTreeMap<String, String>,
-    #[serde(default)]
-    told_of: Vec<ToldOf>,
-    #[serde(default)]
-    reworded: Vec<RewordedEntry>,
-    form: Vec<FormEntry>,
-    #[serde(default)]
-    question: Vec<QuestionEntry>,
-    #[serde(default)]
-    forget: Forget,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct QuestionEntry {
-    subject: String,
-    #[serde(default)]
-    near: bool,
-    #[serde(default)]
-    kind: Option<FactKind>,
-    asks: String,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Forget {
-    that: Vec<String>,
-    what: Vec<String>,
-    /// The question about `{what}`.
-    asks: String,
-    /// Clauses that name a statement.
-    #[serde(default)]
-    told: Vec<RewordedEntry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Key {
-    #[serde(default)]
-    marks: HashSet<String>,
-    #[serde(default)]
-    secret: HashSet<String>,
-    indefinite: Vec<String>,
-    articles: Vec<String>,
-    prepositions: Vec<String>,
-    #[serde(default)]
-    english: BTreeMap<String, String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Clause {
-    leads: Vec<String>,
-    joints: Vec<String>,
-    starts: Vec<String>,
-    #[serde(default)]
-    elided: Vec<String>,
-    /// Pleasantries at the end of a sentence.
-    #[serde(default)]
-    tails: Vec<String>,
-    /// The same, without a comma before them.
-    #[serde(default)]
-    tags: Vec<String>,
-    /// Adverbs of time at the end of a clause.
-    #[serde(default)]
-    times: Vec<String>,
-    #[serde(default)]
-    correction: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Never {
-    message: Vec<String>,
-    unsaved: Vec<String>,
-    #[serde(default)]
-    quoting: Vec<String>,
-    condition: Vec<String>,
-    sentence: Vec<String>,
-    clause: Vec<String>,
-    value: Vec<String>,
-    what: Vec<String>,
-    which: Vec<String>,
-    instruction: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Explicit {
-    leads: Vec<String>,
-    #[serde(default)]
-    advice: Vec<String>,
-    trailers: Vec<String>,
-    asks: Vec<String>,
-    tell: Vec<String>,
-    tell_reject: Vec<String>,
-    reject: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Instruction {
-    leads: Vec<String>,
-    #[serde(default)]
-    bodies: Vec<String>,
-    forms: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ToldOf {
-    says: String,
-    own: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RewordedEntry {
-    says: String,
-    own: Vec<String>,
-    #[serde(default)]
-    ends: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FormEntry {
-    kind: FactKind,
-    subject: String,
-    #[serde(default)]
-    value: ValueRule,
-    #[serde(default)]
-    never: Option<String>,
-    says: String,
 }
 
 fn read(file: &str) -> Result<Language, toml::de::Error> {
