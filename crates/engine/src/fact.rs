@@ -29,7 +29,7 @@ pub use draft::{FactDraft, FactPatch};
 pub use find::{FactFilter, FactHit, FactList};
 pub use forgotten::ForgottenOnes;
 pub use stored::{Facts, Forgotten};
-pub(crate) use threads::text_at;
+pub(crate) use threads::fact_at;
 pub use unwanted::Forgetting;
 pub(crate) use unwanted::chosen as unwanted_facts;
 
@@ -99,7 +99,7 @@ impl Fact {
     /// Whether the user's message states it.
     pub(crate) fn is_stated_in(&self, message: &str) -> bool {
         let text = draft::comparable(&self.text);
-        gather::stated(message).iter().any(|it| draft::comparable(&it.text) == text)
+        gather::claims(message).iter().any(|it| draft::comparable(&it.text) == text)
     }
 
     /// Whether an exchange contains it in other words, such as a reply that repeats it: all its content words

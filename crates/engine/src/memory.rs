@@ -9,6 +9,7 @@
 
 mod across;
 mod cells;
+mod giving;
 mod keep;
 mod reading;
 mod segment;
@@ -37,6 +38,7 @@ use crate::worklist::Worklist;
 use across::UserMemory;
 pub use across::{AcrossQuery, elsewhere, standing};
 use cells::Cells;
+pub use giving::{given, silent};
 use reading::Reading;
 pub use reading::RecallBounds;
 use stored::StoredIndex;

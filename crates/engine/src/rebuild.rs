@@ -216,7 +216,7 @@ pub async fn piece_text(
     Ok(found.and_then(|found| text_of(piece, &found, layout)))
 }
 
-/// The line of a fact as it was shown.
+/// The line of a fact as it was shown; `None` if it is forgotten, or from a session that gives nothing any more.
 async fn fact_text(
     sessions: &Sessions,
     session: &LoadedSession,
@@ -224,8 +224,12 @@ async fn fact_text(
     quoted: bool,
 ) -> Result<Option<String>> {
     let scope = &session.key.scope;
-    let text = fact::text_at(sessions.store().as_ref(), scope, version).await?;
-    Ok(text.map(|text| Fact::line(&text, quoted)))
+    let Some(fact) = fact::fact_at(sessions.store().as_ref(), scope, version).await? else {
+        return Ok(None);
+    };
+    let mut silent = memory::silent(sessions, scope, [&fact].into_iter()).await?;
+    silent.remove(&session.head.id);
+    Ok(silent.is_empty().then(|| Fact::line(&fact.text, quoted)))
 }
 
 /// The turn whose record has the text.

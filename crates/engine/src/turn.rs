@@ -405,6 +405,7 @@ impl Pipeline {
             kind: turn.kind,
             message,
             forgetting,
+            memory_full: self.memory_full(turn).await,
             model: &turn.model,
             before,
             decided: decided.to_vec(),

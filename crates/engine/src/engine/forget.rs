@@ -9,8 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
-use crate::fact::{self, Fact, Forgetting, Forgotten};
+use crate::fact::{self, Fact, FactHit, Forgetting, Forgotten};
 use crate::id::SessionId;
+use crate::memory;
+use crate::session::LoadedSession;
 use crate::session::erase::withhold_turns;
 use crate::turn::TurnRequest;
 
@@ -38,6 +40,17 @@ pub struct ForgottenFacts {
 }
 
 impl Engine {
+    /// The facts that match `query` by words or meaning, best first; none from sessions that give nothing to others.
+    pub async fn search_facts(
+        &self,
+        caller: &Caller,
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<FactHit>> {
+        let hits = self.facts.search(caller, query, limit).await?;
+        memory::given(&self.sessions, (&caller.scope, None), hits).await
+    }
+
     /// Forgets a fact with its earlier versions and the facts it supersedes, and the turns that state them.
     pub async fn forget_fact(
         &self,
@@ -92,15 +105,23 @@ impl Engine {
                 source.session == before.head.id && source.turn == before.head.turns
             })
         };
-        let facts = match fact::unwanted_facts(message, &facts, just_said) {
+        let chosen = match fact::unwanted_facts(message, &facts, just_said) {
             None => return Ok(None),
             Some(Err(not_done)) => return Ok(Some(not_done)),
-            Some(Ok(facts)) => facts,
+            Some(Ok(chosen)) => chosen,
         };
-        for fact in &facts {
+        for fact in &chosen.facts {
             self.forget_fact(caller, &fact.id, SourceTurns::Withheld).await?;
         }
-        Ok(Some(Forgetting::Done(facts.into_iter().map(|fact| fact.text.clone()).collect())))
+        Ok(Some(Forgetting::Done { what: chosen.what }))
+    }
+
+    /// Withholds the turn that asked to forget something: it may name it, and so may the reply.
+    pub(super) async fn withhold_request(&self, session: &LoadedSession, turn: u64) -> Result<()> {
+        self.forget_derived(&session.key);
+        withhold_turns(&self.sessions, &session.key, &BTreeSet::from([turn])).await?;
+        self.indexer.remove(&session.key).await?;
+        Ok(())
     }
 
     /// Adds the turns in which the user stated the same, and those whose reply repeats it.

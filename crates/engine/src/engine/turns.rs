@@ -8,6 +8,7 @@ use crate::access::{Action, Caller, authorize};
 use crate::creation::NewSession;
 use crate::error::Result;
 use crate::events::Events;
+use crate::fact::Forgetting;
 use crate::id::SessionId;
 use crate::receipt::Receipt;
 use crate::request::{Addition, AssembledRequest, ClientRequest, TurnInput};
@@ -29,7 +30,12 @@ impl Engine {
         authorize(caller, Action::Write)?;
         // Forget before the message is answered.
         request.input.forgetting = self.forget_as_told(caller, &request).await?;
-        self.turns.converse(caller, request, events, cancel).await
+        let done = matches!(request.input.forgetting, Some(Forgetting::Done { .. }));
+        let outcome = self.turns.converse(caller, request, events, cancel).await?;
+        if done && let TurnOutcome::Finished { session, record, .. } = &outcome {
+            self.withhold_request(session, record.turn).await?;
+        }
+        Ok(outcome)
     }
 
     /// Decides a waiting call and resumes the turn once all are decided.

@@ -10,12 +10,14 @@
 mod lexicon;
 mod prose;
 mod question;
+mod reworded;
 mod subject;
 
 pub use lexicon::warm_up;
 use lexicon::{Form, Language, ValueRule};
 use prose::Sentence;
 pub(crate) use question::{Question, Unwanted, asked, unwanted};
+pub(crate) use reworded::stated_over;
 
 use super::{Fact, FactKind};
 
@@ -34,10 +36,27 @@ pub struct Statement {
     pub sentence: String,
     /// Whether the user asked to remember it.
     pub explicit: bool,
+    /// What it says is no longer so, if it says that.
+    pub ends: Option<Ended>,
+}
+
+/// What a statement says is no longer so, as it would be stated: "I drink coffee".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// The subject and the words of it, in the ways in which it may have been stated.
+    was: Vec<(String, String)>,
+    /// Whether the statement means nothing to somebody who did not know the other: "I don't see it any more".
+    needs_known: bool,
 }
 
 /// The lasting statements in `message`, in order.
 pub fn stated(message: &str) -> Vec<Statement> {
+    let claims = claims(message).into_iter();
+    claims.filter(|it| it.ends.as_ref().is_none_or(|ended| !ended.needs_known)).collect()
+}
+
+/// The lasting statements in `message`, with those that only end another one.
+pub(super) fn claims(message: &str) -> Vec<Statement> {
     let languages = lexicon::languages_of(message);
     let sentences = own_sentences(&languages, before_quote(&languages, message));
     let is_task = languages.iter().any(|language| {
@@ -207,12 +226,10 @@ fn remembered(language: &Language, rest: &str, sentence: &str) -> Vec<Statement>
     let forms: Vec<_> = clauses.iter().map(|clause| form_of(language, clause)).collect();
     if forms.iter().all(Option::is_some) {
         let found = clauses.iter().zip(forms.into_iter().flatten());
-        return found
-            .map(|(clause, (kind, subject))| statement(clause, kind, subject, sentence, true))
-            .collect();
+        return found.map(|(clause, form)| statement(clause, form, sentence, true)).collect();
     }
-    let (kind, subject) = forms.into_iter().flatten().next().unwrap_or((FactKind::Fact, None));
-    vec![statement(rest, kind, subject, sentence, true)]
+    let form = forms.into_iter().flatten().next().unwrap_or(Meaning::of(FactKind::Fact, None));
+    vec![statement(rest, form, sentence, true)]
 }
 
 /// The statements the sentence makes by its form.
@@ -227,7 +244,8 @@ fn said(language: &Language, sentence: &Sentence<'_>) -> Vec<Statement> {
         && !language.never_instruction.is_match(bare)
     {
         let subject = subject::of_instruction(language, bare);
-        return vec![statement(bare, FactKind::Instruction, subject, sentence.text, false)];
+        let meaning = Meaning::of(FactKind::Instruction, subject);
+        return vec![statement(bare, meaning, sentence.text, false)];
     }
     if language.never_condition.is_match(sentence.text) {
         return Vec::new();
@@ -244,8 +262,7 @@ fn said(language: &Language, sentence: &Sentence<'_>) -> Vec<Statement> {
         }
     }
     let found = clauses.iter().filter_map(|clause| {
-        let (kind, subject) = form_of(language, clause)?;
-        Some(statement(clause, kind, subject, sentence.text, false))
+        Some(statement(clause, form_of(language, clause)?, sentence.text, false))
     });
     found.collect()
 }
@@ -263,13 +280,21 @@ fn announced(language: &Language, rest: &str, sentence: &Sentence<'_>) -> Vec<St
     found.map(|statement| Statement { explicit: false, ..statement }).collect()
 }
 
-fn statement(
-    text: &str,
+/// What a clause states by its form.
+struct Meaning {
     kind: FactKind,
     subject: Option<String>,
-    sentence: &str,
-    explicit: bool,
-) -> Statement {
+    ends: Option<Ended>,
+}
+
+impl Meaning {
+    fn of(kind: FactKind, subject: Option<String>) -> Self {
+        Self { kind, subject, ends: None }
+    }
+}
+
+fn statement(text: &str, meaning: Meaning, sentence: &str, explicit: bool) -> Statement {
+    let Meaning { kind, subject, ends } = meaning;
     let mut characters = text.chars();
     let first = characters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     Statement {
@@ -278,14 +303,36 @@ fn statement(
         kind,
         sentence: sentence.to_owned(),
         explicit,
+        ends,
     }
 }
 
-/// The kind and subject of a clause, if it has a form that states something lasting.
-fn form_of(language: &Language, clause: &str) -> Option<(FactKind, Option<String>)> {
+/// What a clause means, if it has a form that states something lasting.
+fn form_of(language: &Language, clause: &str) -> Option<Meaning> {
     if language.never_instruction.is_match(clause) {
         return None;
     }
+    let plain = plain_form(language, clause);
+    match reworded::ended(language, clause, plain.is_some()) {
+        Some(ends) => {
+            let meaning = plain.unwrap_or(Meaning::of(FactKind::Fact, None));
+            Some(Meaning { ends: Some(ends), ..meaning })
+        }
+        None => plain.or_else(|| reworded::form(language, clause)),
+    }
+}
+
+/// What a clause means by its own words, without or with the adverb of time at its end.
+fn plain_form(language: &Language, clause: &str) -> Option<Meaning> {
+    let end = language.time.find(clause).map_or(clause.len(), |time| time.start());
+    let (kind, subject) = (end > 0)
+        .then(|| matching_form(language, &clause[..end]))
+        .flatten()
+        .or_else(|| (end < clause.len()).then(|| matching_form(language, clause)).flatten())?;
+    Some(Meaning::of(kind, subject))
+}
+
+fn matching_form(language: &Language, clause: &str) -> Option<(FactKind, Option<String>)> {
     let (body, is_rule) = match language.instruction_lead.find(clause) {
         Some(lead) => (&clause[lead.end()..], true),
         None => (clause, false),

@@ -27,7 +27,7 @@ use super::book::Book;
 use super::forgotten::{self, ForgottenWords};
 use super::gather::subject_key;
 use super::plan::{Plan, may_replace};
-use super::threads::{AT_ONCE, PreviousValue, Threads};
+use super::threads::{AT_ONCE, CREATED_AT_ONCE, PreviousValue, Threads};
 use super::{Fact, FactDraft, FactPatch};
 
 pub use super::plan::AddedFact;
@@ -95,10 +95,16 @@ impl Facts {
         Ok(self.book(scope).await?.current.clone())
     }
 
-    /// Whether all these facts still exist, including superseded ones.
-    pub(crate) async fn are_kept(&self, scope: &Scope, ids: &[&str]) -> Result<bool> {
+    /// These facts, including superseded ones, if all of them still exist.
+    pub(crate) async fn kept(&self, scope: &Scope, ids: &[&str]) -> Result<Option<Vec<Fact>>> {
         let book = self.book(scope).await?;
-        Ok(ids.iter().all(|id| book.find(id).is_some()))
+        Ok(ids.iter().map(|id| book.find(id).cloned()).collect())
+    }
+
+    /// The limit of facts, if the user has so many that no more can be added.
+    pub(crate) async fn full(&self, scope: &Scope) -> Result<Option<usize>> {
+        let limit = self.limits.facts_max;
+        Ok((self.book(scope).await?.facts().count() >= limit).then_some(limit))
     }
 
     /// A fact, even a superseded one.
@@ -185,7 +191,7 @@ impl Facts {
             self.threads.create(&key, &fact, &[]).await.map(|()| key)
         });
         // Wait for all of them, so that everything written can be undone.
-        let created: Vec<Result<Key>> = creating.buffer_unordered(AT_ONCE).collect().await;
+        let created: Vec<Result<Key>> = creating.buffer_unordered(CREATED_AT_ONCE).collect().await;
         let (done, failed): (Vec<_>, Vec<_>) = created.into_iter().partition(Result::is_ok);
         if let Some(error) = failed.into_iter().find_map(Result::err) {
             let done: Vec<Key> = done.into_iter().flatten().collect();

@@ -25,6 +25,8 @@ use crate::tombstone;
 
 /// Threads read, written or erased concurrently.
 pub(super) const AT_ONCE: usize = 16;
+/// Threads created at the same time, for the same reason as below.
+pub(super) const CREATED_AT_ONCE: usize = 256;
 /// Threads erased at the same time: a store writes those that wait together.
 const ERASED_AT_ONCE: usize = 64;
 /// Maximum attempts against concurrent writers.
@@ -226,23 +228,23 @@ fn unreadable(key: &Key, error: &serde_json::Error) -> Error {
     Error::Unreadable { what: key.to_string(), reason: error.to_string() }
 }
 
-/// The text of a fact after its change at that time; `None` if it was forgotten.
-pub(crate) async fn text_at(
+/// A fact after its change at that time; `None` if it was forgotten.
+pub(crate) async fn fact_at(
     store: &dyn Store,
     scope: &Scope,
     (id, at): (&str, jiff::Timestamp),
-) -> Result<Option<String>> {
+) -> Result<Option<super::Fact>> {
     let Ok(id) = ThreadId::new(id) else { return Ok(None) };
     let key = Key { scope: scope.clone(), kind: Kind::Fact, id };
     let Found::Head(head) = store.head(&key, None).await? else { return Ok(None) };
     let now: super::Fact = decode(&key, &head.bytes)?;
     if now.changed_at == at {
-        return Ok(Some(now.text));
+        return Ok(Some(now));
     }
     for bytes in store.entries(&key, 0..u64::MAX).await? {
         let earlier: super::Fact = decode(&key, &bytes)?;
         if earlier.changed_at == at {
-            return Ok(Some(earlier.text));
+            return Ok(Some(earlier));
         }
     }
     Ok(None)

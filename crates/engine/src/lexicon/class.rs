@@ -365,6 +365,8 @@ pub enum Say {
     WhichServer,
     /// A statement of the user was stored: `{what}`.
     Noted,
+    /// It was not stored, because there is no room: `{limit}`.
+    MemoryFull,
     /// An earlier statement of the user answers the message: `{what}`.
     Told,
     /// An earlier statement of the user is related but may not answer the message: `{what}`.
@@ -375,6 +377,8 @@ pub enum Say {
     ToldIn,
     /// What was forgotten: `{what}`.
     Forgotten,
+    /// What the message before stated was forgotten.
+    ForgottenThat,
     /// Nothing to forget was found: `{what}`.
     NothingToForget,
     /// Several facts may be meant: `{what}`, `{known}`.

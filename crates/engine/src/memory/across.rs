@@ -15,6 +15,7 @@ use std::sync::Arc;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 
+use super::giving::gives;
 use super::stored::{MadeOf, StoredIndex};
 use super::{Memory, Reading, RecallBounds, Recalled, SCORE_MIN, part_of};
 use crate::agent::MemoryScope;
@@ -109,6 +110,8 @@ pub struct AcrossQuery<'a> {
     pub message: &'a str,
     pub vector: &'a [f32],
     pub scope: MemoryScope,
+    /// Whether the sessions of an agent have a memory of their own.
+    pub is_silent: &'a (dyn Fn(Option<&AgentName>) -> bool + Sync),
     /// How much is recalled.
     pub bounds: RecallBounds,
 }
@@ -175,7 +178,7 @@ impl Memory {
         let own = &wanted.session.head;
         let hidden = |id: &SessionId, agent: Option<&AgentName>| {
             let other_agent = wanted.scope == MemoryScope::Agent && agent != own.agent.as_ref();
-            *id == own.id || other_agent
+            *id == own.id || other_agent || (wanted.is_silent)(agent)
         };
         let bounds = wanted.bounds;
         let looked_for = (wanted.message, wanted.vector, bounds.parts_max);
@@ -375,7 +378,7 @@ impl Memory {
     }
 }
 
-/// Whether the user's other sessions may see a session.
+/// Whether a session is in the index of the user's sessions.
 pub(super) fn is_open(head: &SessionHead) -> bool {
     let off = head.settings.memory == Some(MemoryScope::Off);
     head.deleted_at.is_none() && !head.settings.private && !off
@@ -404,7 +407,7 @@ pub async fn standing(
     for (id, turns) in wanted {
         let key = Key { scope: scope.clone(), kind: Kind::Session, id: id.clone().into() };
         let Some(loaded) = sessions.find(&key).await? else { continue };
-        if !is_open(&loaded.head) {
+        if !gives(&loaded.head, sessions.now()) {
             continue;
         }
         for record in sessions.turns_at(&loaded, turns).await? {

@@ -67,6 +67,8 @@ pub struct ReplyRequest<'a> {
     pub message: &'a str,
     /// What became of the facts it asks to forget.
     pub forgetting: Option<&'a Forgetting>,
+    /// The limit of facts, if no more can be stored.
+    pub memory_full: Option<usize>,
     /// The model that replies, or why there is none.
     pub model: &'a Result<ModelChoice, String>,
     /// The answer so far of a resumed turn.

@@ -92,7 +92,10 @@ pub(super) fn not_told(asked: &ReplyRequest<'_>) -> Option<String> {
 pub(super) fn forgetting(asked: &ReplyRequest<'_>) -> Option<(String, bool)> {
     let listed = |texts: &Vec<String>| format!("\"{}\"", texts.join("\", \""));
     Some(match asked.forgetting? {
-        Forgetting::Done(texts) => (say(asked, Say::Forgotten, &[("what", &listed(texts))]), true),
+        Forgetting::Done { what: Some(what) } => {
+            (say(asked, Say::Forgotten, &[("what", &format!("\"{what}\""))]), true)
+        }
+        Forgetting::Done { what: None } => (say(asked, Say::ForgottenThat, &[]), true),
         Forgetting::Nothing { what } => {
             (say(asked, Say::NothingToForget, &[("what", what)]), false)
         }

@@ -92,6 +92,10 @@ impl Sessions {
         &self.store
     }
 
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
     pub fn cache_statistics(&self) -> CacheStatistics {
         self.cache.statistics()
     }

@@ -11,8 +11,9 @@ use crate::enrich::{Enrichment, EnrichmentKey, MadeOf};
 use crate::entity::KnownEntities;
 use crate::error::Result;
 use crate::fact::{Fact, FactDraft, FactHit, FactKind, FactSource, Trust, gather};
+use crate::id::AgentName;
 use crate::lexicon::AsksBack;
-use crate::memory::{AcrossQuery, RecallBounds, Recalled};
+use crate::memory::{self, AcrossQuery, RecallBounds, Recalled};
 use crate::notice::{self, Understanding, Understood};
 use crate::piece::Source;
 use crate::request::{RecallRoom, TurnInput};
@@ -22,6 +23,8 @@ use crate::session::record::{TurnKind, TurnRecord};
 
 /// Maximum facts shown for any message, newest first.
 const FACTS_ALWAYS_MAX: usize = 40;
+/// Facts considered for that: some may come from sessions that give nothing.
+const FACTS_CONSIDERED_MAX: usize = 60;
 /// Maximum facts shown because they match the message.
 const FACTS_FITTING_MAX: usize = 10;
 
@@ -110,13 +113,28 @@ impl Pipeline {
         // Sessions repeat each other; the same words are shown once.
         let parts_max = 2 * self.limits.recalled_parts;
         let bounds = RecallBounds { parts_max, tokens: room.elsewhere };
-        let wanted = AcrossQuery { session, message, vector, scope, bounds };
+        let agents = self.agents.current();
+        let is_silent = |agent: Option<&AgentName>| {
+            let scope = agents.get(agent).map(|agent| agent.memory);
+            matches!(scope, Ok(MemoryScope::Off | MemoryScope::Session))
+        };
+        let wanted = AcrossQuery { session, message, vector, scope, is_silent: &is_silent, bounds };
         self.memory.search_across(&self.sessions, &wanted).await
     }
 
     /// Whether anything beyond the session is remembered.
     pub(super) fn remembers_user(&self, turn: &Turn) -> bool {
         matches!(self.memory_scope(turn), MemoryScope::Agent | MemoryScope::User)
+    }
+
+    /// The limit of facts, if what the user states cannot be stored any more.
+    pub(super) async fn memory_full(&self, turn: &Turn) -> Option<usize> {
+        match turn.model {
+            Err(_) if self.remembers_user(turn) => {
+                self.facts.full(&turn.session.key.scope).await.ok().flatten()
+            }
+            _ => None,
+        }
     }
 
     /// Facts about the user: instructions and profile, then what matches the message.
@@ -136,10 +154,14 @@ impl Pipeline {
         let all = gather::asked(message.0).iter().any(gather::Question::is_for_all);
         let always =
             |fact: &&Fact| all || matches!(fact.kind, FactKind::Instruction | FactKind::Profile);
-        let always = current.iter().filter(always).take(FACTS_ALWAYS_MAX);
-        let mut facts: Vec<FactHit> =
-            always.map(|fact| FactHit { fact: fact.clone(), score: 1.0 }).collect();
-        let fitting = self.facts.fitting(scope, &current, message, FACTS_FITTING_MAX).await;
+        let always = current.iter().filter(always).take(FACTS_CONSIDERED_MAX);
+        let always = always.map(|fact| FactHit { fact: fact.clone(), score: 1.0 }).collect();
+        let asking = (scope, Some(&turn.session.head.id));
+        let mut facts = memory::given(&self.sessions, asking, always).await?;
+        facts.truncate(FACTS_ALWAYS_MAX);
+        let fitting = self.facts.fitting(scope, &current, message, 2 * FACTS_FITTING_MAX).await;
+        let mut fitting = memory::given(&self.sessions, asking, fitting).await?;
+        fitting.truncate(FACTS_FITTING_MAX);
         let is_other = |hit: &FactHit| !facts.iter().any(|known| known.fact.id == hit.fact.id);
         let others: Vec<FactHit> = fitting.into_iter().filter(is_other).collect();
         facts.extend(others);
@@ -177,7 +199,9 @@ impl Pipeline {
             turn: record.turn,
             sentence,
         };
-        let stated = gather::stated(&record.message).into_iter();
+        let known = self.facts.of_scope(&turn.session.key.scope).await.unwrap_or_default();
+        let known: Vec<&Fact> = known.iter().collect();
+        let stated = gather::stated_over(&record.message, &known).into_iter();
         let mut drafts: Vec<FactDraft> = stated
             .map(|statement| FactDraft {
                 text: statement.text,

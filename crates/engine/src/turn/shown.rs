@@ -111,8 +111,13 @@ impl Pipeline {
             _ => None,
         });
         let facts: Vec<&str> = facts.collect();
-        if !facts.is_empty() && !self.facts.are_kept(scope, &facts).await? {
-            return Ok(false);
+        if !facts.is_empty() {
+            let Some(kept) = self.facts.kept(scope, &facts).await? else { return Ok(false) };
+            let mut silent = memory::silent(&self.sessions, scope, kept.iter()).await?;
+            silent.remove(&session.head.id);
+            if !silent.is_empty() {
+                return Ok(false);
+            }
         }
         let named = memory::elsewhere(pieces.iter().map(|sent| &sent.piece.source));
         if named.is_empty() {

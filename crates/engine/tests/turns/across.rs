@@ -270,6 +270,42 @@ async fn a_session_that_remembers_nothing_is_not_remembered_elsewhere() {
 }
 
 #[tokio::test]
+async fn a_session_with_a_memory_of_its_own_gives_nothing_to_others() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let spring = open(&bench, caller, "spring", remembering(MemoryScope::Session)).await;
+    say(&bench, caller, &spring, SAID).await;
+    assert!(knows(&ask(&bench, caller, &spring).await), "it remembers itself");
+    let summer = open(&bench, caller, "summer", Settings::default()).await;
+    assert!(!knows(&ask(&bench, caller, &summer).await));
+}
+
+#[tokio::test]
+async fn facts_of_an_archived_session_come_back_only_with_it() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let spring = open(&bench, caller, "spring", Settings::default()).await;
+    say(&bench, caller, &spring, SAID).await;
+    assert_eq!(bench.engine.facts().current(caller).await.unwrap().len(), 1);
+    let summer = open(&bench, caller, "summer", Settings::default()).await;
+    assert!(text(&exchange(&bench, &summer, "Good morning.").await).contains("Gdansk"));
+
+    bench.engine.put_aside(caller, &spring).await.unwrap();
+    let next = exchange(&bench, &summer, "Good evening.").await;
+    assert!(!text(&next).contains("Gdansk"), "not from a cached prefix either");
+    let autumn = open(&bench, caller, "autumn", Settings::default()).await;
+    assert!(!text(&exchange(&bench, &autumn, "Good morning.").await).contains("Gdansk"));
+    assert!(!knows(&ask(&bench, caller, &autumn).await));
+    let found = bench.engine.search_facts(caller, "sister Marta", 10).await.unwrap();
+    assert!(found.is_empty(), "{found:?}");
+
+    let restored = SessionPatch { active: Some(true), ..SessionPatch::default() };
+    bench.engine.change_session(caller, &spring, restored, None).await.unwrap();
+    assert!(knows(&ask(&bench, caller, &autumn).await));
+    assert_eq!(bench.engine.search_facts(caller, "sister Marta", 10).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn a_session_that_becomes_private_takes_its_facts_along() {
     let bench = bench().start().await;
     let caller = &bench.caller;

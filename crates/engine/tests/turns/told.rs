@@ -85,13 +85,67 @@ async fn what_is_forgotten_by_a_message_stays_forgotten_where_a_reply_repeated_i
     let (none, done) = ask(&bench, caller, "first", "forget my shoe size").await;
     assert_eq!((none.as_str(), done), ("Nothing is remembered about \"my shoe size\".", false));
     let (said, done) = ask(&bench, caller, "first", "forget my favourite composer").await;
-    assert_eq!((said.as_str(), done), ("Forgotten: \"My favourite composer is Buxtehude\"", true));
+    assert_eq!((said.as_str(), done), ("Forgotten: \"my favourite composer\"", true));
     let session = bench.engine.session(caller, &SessionId::new("first").unwrap()).await.unwrap();
     assert_eq!(session.head.turns, 4);
     for id in ["first", "second"] {
         let (reply, answered) = ask(&bench, caller, id, "Who is my favourite composer?").await;
         assert!(!answered && !reply.contains("Buxtehude"), "{reply}");
     }
+}
+
+#[tokio::test]
+async fn a_request_to_forget_is_not_a_source_of_what_was_forgotten() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let id = SessionId::new("first").unwrap();
+    for (told, request) in [
+        ("My locker number is 5512.", "forget that my locker number is 5512"),
+        ("My favourite composer is Buxtehude.", "Forget that."),
+        (
+            "Ich bin allergisch gegen Walnüsse.",
+            "Vergiss, dass ich eine Allergie gegen Walnüsse habe",
+        ),
+    ] {
+        ask(&bench, caller, "first", told).await;
+        assert_eq!(bench.engine.facts().current(caller).await.unwrap().len(), 1, "{told}");
+        let (reply, done) = ask(&bench, caller, "first", request).await;
+        assert!(done && !reply.contains("Buxtehude"), "{request}: {reply}");
+        assert!(bench.engine.facts().current(caller).await.unwrap().is_empty(), "{request}");
+    }
+    let input = TurnInput { message: "And now?".into(), ..TurnInput::default() };
+    let request = bench.engine.prepare(caller, &id, &input).await.unwrap();
+    let text = format!("{:?}", request.request.messages);
+    for word in ["5512", "Buxtehude", "Walnüsse"] {
+        assert!(!text.contains(word), "{word}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_longer_so_takes_the_place_of_what_was() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    for message in ["I drink coffee every morning.", "I no longer drink coffee."] {
+        ask(&bench, caller, "first", message).await;
+    }
+    let (reply, _) = ask(&bench, caller, "second", "I don't see the warning any more.").await;
+    assert!(!reply.starts_with("Noted"), "{reply}");
+    let facts = bench.engine.facts().current(caller).await.unwrap();
+    let texts: Vec<&str> = facts.iter().map(|fact| fact.text.as_str()).collect();
+    assert_eq!(texts, ["I no longer drink coffee"]);
+}
+
+#[tokio::test]
+async fn a_full_memory_says_so() {
+    let bench = bench().limits(|limits| limits.facts_max = 1).start().await;
+    let caller = &bench.caller;
+    let (noted, _) = ask(&bench, caller, "first", "My locker number is 5512.").await;
+    assert!(noted.starts_with("Noted"), "{noted}");
+    let (full, _) = ask(&bench, caller, "first", "My favourite composer is Buxtehude.").await;
+    assert!(full.contains("the memory is full (1 memories)"), "{full}");
+    ask(&bench, caller, "first", "forget my locker number").await;
+    let (noted, _) = ask(&bench, caller, "first", "My favourite composer is Buxtehude.").await;
+    assert!(noted.starts_with("Noted"), "{noted}");
 }
 
 #[tokio::test]

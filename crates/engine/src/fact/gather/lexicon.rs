@@ -4,6 +4,8 @@
 //!
 //! Invariant: every built-in file is valid; a test reads them all.
 
+mod file;
+
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Deref;
 use std::sync::{LazyLock, OnceLock};
@@ -12,6 +14,8 @@ use regex::Regex;
 use serde::Deserialize;
 
 use crate::fact::FactKind;
+
+use file::{File, RewordedEntry};
 
 const FILES: [&str; 4] = [
     include_str!("../../../lexicon/facts/en.toml"),
@@ -72,6 +76,10 @@ pub(super) struct Language {
     pub elided: Pattern,
     /// Words at the end of a sentence that say nothing themselves.
     pub tail: Pattern,
+    /// Adverbs at the end of a clause that say since when, and are no part of what it states: "these days".
+    pub time: Pattern,
+    /// Other words for what a form states.
+    pub reworded: Vec<Reworded>,
     /// A whole message that gives another value for what was just said: the group `value`, instead of `old`.
     pub correction: Pattern,
     /// A message that is a task about a text or a fictional world.
@@ -136,6 +144,8 @@ pub(super) struct Language {
     pub forget: Vec<Pattern>,
     /// The question about the same `{what}`.
     pub forget_asks: String,
+    /// What is to be forgotten, as a statement: "that I am …", "dass ich … bin".
+    pub forget_told: Vec<Reworded>,
 }
 
 impl Language {
@@ -146,6 +156,7 @@ impl Language {
             &self.joint,
             &self.elided,
             &self.tail,
+            &self.time,
             &self.correction,
             &self.never_message,
             &self.unsaved,
@@ -172,9 +183,11 @@ impl Language {
         own.into_iter()
             .chain(self.topics.iter().map(|(_, says)| says))
             .chain(self.told_of.iter().map(|(says, _)| says))
+            .chain(self.reworded.iter().map(|reworded| &reworded.says))
             .chain(forms.flatten())
             .chain(self.questions.iter().map(|question| &question.asks))
             .chain(&self.forget)
+            .chain(self.forget_told.iter().map(|reworded| &reworded.says))
     }
 }
 
@@ -189,6 +202,16 @@ pub(super) struct Question {
     pub kind: Option<FactKind>,
     /// Matches the whole message.
     pub asks: Pattern,
+}
+
+/// Other words for a clause that may have a form.
+pub(super) struct Reworded {
+    /// Matches the whole clause.
+    pub says: Pattern,
+    /// The clause in other words, with the pattern's groups as `${name}`; the first that has a form applies.
+    pub own: Vec<String>,
+    /// Whether the clause says that this is no longer so.
+    pub ends: bool,
 }
 
 /// A form that states something lasting.
@@ -212,134 +235,6 @@ pub(super) enum ValueRule {
     Name,
     /// A name or an identifier but no bare number, or a noun with an indefinite article.
     Thing,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    words: BTreeMap<String, Vec<String>>,
-    key: Key,
-    clause: Clause,
-    never: Never,
-    explicit: Explicit,
-    instruction: Instruction,
-    topics: BTreeMap<String, String>,
-    #[serde(default)]
-    told_of: Vec<ToldOf>,
-    form: Vec<FormEntry>,
-    #[serde(default)]
-    question: Vec<QuestionEntry>,
-    #[serde(default)]
-    forget: Forget,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct QuestionEntry {
-    subject: String,
-    #[serde(default)]
-    near: bool,
-    #[serde(default)]
-    kind: Option<FactKind>,
-    asks: String,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Forget {
-    that: Vec<String>,
-    what: Vec<String>,
-    /// The question about `{what}`.
-    asks: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Key {
-    #[serde(default)]
-    marks: HashSet<String>,
-    #[serde(default)]
-    secret: HashSet<String>,
-    indefinite: Vec<String>,
-    articles: Vec<String>,
-    prepositions: Vec<String>,
-    #[serde(default)]
-    english: BTreeMap<String, String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Clause {
-    leads: Vec<String>,
-    joints: Vec<String>,
-    starts: Vec<String>,
-    #[serde(default)]
-    elided: Vec<String>,
-    /// Pleasantries at the end of a sentence.
-    #[serde(default)]
-    tails: Vec<String>,
-    /// The same, without a comma before them.
-    #[serde(default)]
-    tags: Vec<String>,
-    #[serde(default)]
-    correction: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Never {
-    message: Vec<String>,
-    unsaved: Vec<String>,
-    #[serde(default)]
-    quoting: Vec<String>,
-    condition: Vec<String>,
-    sentence: Vec<String>,
-    clause: Vec<String>,
-    value: Vec<String>,
-    what: Vec<String>,
-    which: Vec<String>,
-    instruction: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Explicit {
-    leads: Vec<String>,
-    #[serde(default)]
-    advice: Vec<String>,
-    trailers: Vec<String>,
-    asks: Vec<String>,
-    tell: Vec<String>,
-    tell_reject: Vec<String>,
-    reject: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Instruction {
-    leads: Vec<String>,
-    #[serde(default)]
-    bodies: Vec<String>,
-    forms: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ToldOf {
-    says: String,
-    own: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FormEntry {
-    kind: FactKind,
-    subject: String,
-    #[serde(default)]
-    value: ValueRule,
-    #[serde(default)]
-    never: Option<String>,
-    says: String,
 }
 
 fn read(file: &str) -> Result<Language, toml::de::Error> {
@@ -375,12 +270,19 @@ fn read(file: &str) -> Result<Language, toml::de::Error> {
     let forget = file.forget.what.iter().map(|what| pattern(words, &format!("^(?:{what})$")));
     let told_of = file.told_of.into_iter();
     let told_of = told_of.map(|told| (pattern(words, &format!("^(?:{})$", told.says)), told.own));
+    let in_other_words = |entry: RewordedEntry| {
+        let says = pattern(words, &format!("^(?:{})$", entry.says));
+        Reworded { says, own: entry.own, ends: entry.ends }
+    };
+    let reworded = file.reworded.into_iter().map(in_other_words);
+    let forget_told = file.forget.told.into_iter().map(in_other_words);
     let topics = file.topics.iter().map(|(topic, says)| (topic.clone(), pattern(words, says)));
     Ok(Language {
         lead: pattern(words, &format!(r"^(?:{})\b[\s,:!.–—-]*", file.clause.leads.join("|"))),
         joint: pattern(words, &joint),
         elided: pattern(words, &format!(r"\b(?:{})$", any_of(&file.clause.elided))),
         tail: pattern(words, &tail),
+        time: pattern(words, &format!(r",?\s+(?:{})$", any_of(&file.clause.times))),
         correction: pattern(words, &format!("^(?:{})$", any_of(file.clause.correction.as_slice()))),
         never_message: any(&file.never.message),
         unsaved: any(&file.never.unsaved),
@@ -419,10 +321,12 @@ fn read(file: &str) -> Result<Language, toml::de::Error> {
         prepositions: file.key.prepositions,
         english: file.key.english,
         told_of: told_of.collect(),
+        reworded: reworded.collect(),
         questions: questions.collect(),
         forget_asks: file.forget.asks.clone(),
         forget_that: pattern(words, &format!("^(?:{})$", any_of(&file.forget.that))),
         forget: forget.collect(),
+        forget_told: forget_told.collect(),
         forms,
     })
 }

@@ -43,6 +43,12 @@ static ABBREVIATION: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is valid")
 });
 
+/// The name of a month after a day and a full stop: "3. Mai".
+static MONTH: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^\s+(?:jan|feb|m[äa]r|apr|ma[iy]|jun|jul|aug|sep|o[kc]t|nov|de[zc])")
+        .expect("the pattern is valid")
+});
+
 pub(super) struct Sentence<'m> {
     pub text: &'m str,
     pub is_question: bool,
@@ -92,7 +98,11 @@ fn split(line: &str) -> Vec<Sentence<'_>> {
             .chars()
             .next()
             .is_none_or(|next| next.is_whitespace() || "\")”»".contains(next));
-        let goes_on = character == '.' && ABBREVIATION.is_match(&line[start..end]);
+        let is_date = || {
+            line[start..at].ends_with(|it: char| it.is_ascii_digit())
+                && MONTH.is_match(&line[end..])
+        };
+        let goes_on = character == '.' && (ABBREVIATION.is_match(&line[start..end]) || is_date());
         if ends_here && !goes_on {
             sentences.push(&line[start..end]);
             start = end;

@@ -37,6 +37,11 @@ pub(crate) enum Unwanted {
 }
 
 impl Question {
+    /// A question about a subject in the user's own words.
+    fn about(subject: String) -> Self {
+        Self { subject, near: false, open: true, personal: false, kind: None }
+    }
+
     /// Whether a fact answers it.
     pub(crate) fn is_answered_by(&self, fact: &Fact) -> bool {
         !self.near && self.is_about(fact)
@@ -135,14 +140,12 @@ pub(crate) fn unwanted(message: &str) -> Option<Unwanted> {
         let groups = language.forget.iter().find_map(|form| form.captures(text))?;
         let what = groups.name("what")?.as_str().to_owned();
         let mut subjects = questions(language, &what);
+        // "that I'm allergic to nuts" has the subject of the statement.
+        let told = language.forget_told.iter().find_map(|told| told.of(&what));
+        let stated = told.iter().flat_map(|told| super::claims(told)).filter_map(|it| it.subject);
+        subjects.extend(stated.map(Question::about));
         subjects.extend(questions(language, &language.forget_asks.replace("{what}", &what)));
-        subjects.push(Question {
-            subject: subject::normalised(language, &what),
-            near: false,
-            open: true,
-            personal: false,
-            kind: None,
-        });
+        subjects.push(Question::about(subject::normalised(language, &what)));
         Some(Unwanted::About { what, subjects })
     })
 }

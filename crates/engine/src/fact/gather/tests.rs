@@ -144,3 +144,88 @@ fn what_is_told_without_a_subject_has_that_of_its_words() {
         assert_eq!(subject_of(text).as_deref(), subject, "{text}");
     }
 }
+
+/// What holds after messages in order, oldest first.
+fn standing(messages: &[&str]) -> Vec<String> {
+    let mut facts: Vec<Fact> = Vec::new();
+    for message in messages {
+        let known: Vec<&Fact> = facts.iter().collect();
+        let newer = stated_over(message, &known);
+        for statement in newer {
+            let older = |fact: &Fact| supersedes(&statement, fact.subject.as_deref(), &fact.text);
+            facts.retain(|fact| !older(fact));
+            let at = jiff::Timestamp::UNIX_EPOCH;
+            facts.push(Fact {
+                id: facts.len().to_string(),
+                text: statement.text,
+                subject: statement.subject,
+                kind: statement.kind,
+                trust: crate::fact::Trust::Said,
+                source: None,
+                created_at: at,
+                changed_at: at,
+                last_used_at: None,
+                superseded_by: None,
+            });
+        }
+    }
+    facts.into_iter().map(|fact| fact.text).collect()
+}
+
+#[test]
+fn what_is_no_longer_so_ends_what_was() {
+    for (older, newer) in [
+        ("I drink coffee every morning", "I no longer drink coffee"),
+        ("I take metformin", "I stopped taking metformin"),
+        ("I'm a vegetarian", "I'm not a vegetarian any more"),
+        ("We use Jenkins for builds", "We switched from Jenkins to Buildkite"),
+        ("Our sprint starts on Monday", "Our sprint now starts on Wednesday"),
+        ("Ich arbeite bei Bosch", "Ich arbeite nicht mehr bei Bosch"),
+        ("Ich habe eine Katze", "Ich habe keine Katze mehr"),
+        ("Mein Chef heißt Herr Brandt", "Mein neuer Chef heißt Herr Yildiz"),
+        ("Ich fahre einen Golf", "Ich fahre jetzt einen Tesla"),
+    ] {
+        assert_eq!(standing(&[older, newer]), [newer]);
+    }
+    // It ends nothing that was not stated, and means nothing by itself.
+    assert_eq!(standing(&["I don't see the warning any more"]), Vec::<String>::new());
+    let both = ["I play tennis every Monday", "I don't play chess any more"];
+    assert_eq!(standing(&both), both, "chess is not tennis");
+}
+
+#[test]
+fn an_adverb_at_the_start_or_the_end_changes_nothing() {
+    let subject = |message: &str| stated(message).remove(0).subject.unwrap();
+    for (plain, other) in [
+        ("My gym day is Monday", "My gym day is Wednesday instead"),
+        ("I live in Turin", "I live in Basel these days"),
+        ("Ich wohne in Kiel", "Seit 2018 wohne ich in Dresden"),
+        ("Mein Lieblingsverein ist Werder", "Eigentlich ist mein Lieblingsverein St. Pauli"),
+    ] {
+        assert_eq!(subject(plain), subject(other));
+    }
+    check(
+        "Every Tuesday I go swimming before work",
+        &[
+            "profile | i go swimming before work every tuesday | Every Tuesday I go swimming before work",
+        ],
+    );
+    check(
+        "Mein Geburtstag ist der 3. Mai",
+        &["fact | geburtstag | Mein Geburtstag ist der 3. Mai"],
+    );
+}
+
+#[test]
+fn a_part_that_is_played_and_a_level_are_not() {
+    for talk in [
+        "Play a pirate: my ship is the Black Gull",
+        "Sei ein Pirat: mein Schiff heißt Seeteufel",
+        "My phone is at 3 percent",
+        "Mein Handy ist bei 5 Prozent",
+        "Mein Auto ist in der Werkstatt",
+        "The service is called by the scheduler",
+    ] {
+        check(talk, &[]);
+    }
+}

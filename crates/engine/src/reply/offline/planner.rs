@@ -175,6 +175,8 @@ impl Planner {
             first_message: self.first_message.as_deref(),
             files: &self.files,
             recent: &asked.assembled.recent,
+            facts: &asked.assembled.facts,
+            memory_full: asked.memory_full,
             made,
         };
         match scene.plan().map_or_else(|step| *step, |said| Step::Say(Box::new(said))) {

@@ -15,6 +15,7 @@ use super::offer::{Freedom, Offer, Page};
 use super::read::Part;
 use super::rows;
 use super::schema::put;
+use crate::fact::FactHit;
 use crate::lexicon::{Language, Say};
 use crate::pack::{EntityType, Kind, PackSet};
 use crate::reply::wording;
@@ -68,6 +69,10 @@ pub(super) struct Scene<'a> {
     pub files: &'a [(String, String)],
     /// Turns of the window, oldest first.
     pub recent: &'a [Arc<TurnRecord>],
+    /// What is known about the user.
+    pub facts: &'a [FactHit],
+    /// The limit of facts, if no more can be stored.
+    pub memory_full: Option<usize>,
     /// Calls of this turn.
     pub made: &'a [CallRecord],
 }

@@ -3,7 +3,8 @@
 use super::ask::Ask;
 use super::read::{Part, Role};
 use super::scene::{Said, Scene};
-use crate::fact::gather;
+use crate::fact::Fact;
+use crate::fact::gather::{self, Statement};
 use crate::lexicon::{Class, Family, Language, Say};
 use crate::search::words::is_stop_word;
 
@@ -140,7 +141,8 @@ impl Scene<'_> {
         if ask.verb.is_some() || self.language.asks_for_something(self.message) {
             return None;
         }
-        let stated = gather::stated(self.message);
+        let known: Vec<&Fact> = self.facts.iter().map(|hit| &hit.fact).collect();
+        let stated = gather::stated_over(self.message, &known);
         let last = stated.last()?;
         // Nothing else is in the message.
         let rest: usize = stated.iter().map(|one| one.sentence.trim().len()).sum();
@@ -148,7 +150,11 @@ impl Scene<'_> {
         let what = if stated.len() == 1 { last.sentence.trim() } else { self.message.trim() };
         let mut dialogue = self.dialogue.clone();
         dialogue.open = None;
-        let text = self.say(Say::Noted, &[("what", what)]);
+        let is_known = |one: &Statement| known.iter().any(|fact| fact.text == one.text);
+        let text = match self.memory_full.filter(|_| !stated.iter().all(is_known)) {
+            Some(limit) => self.say(Say::MemoryFull, &[("limit", &limit.to_string())]),
+            None => self.say(Say::Noted, &[("what", what)]),
+        };
         whole.then(|| Said { text, dialogue, ..Said::default() })
     }
 

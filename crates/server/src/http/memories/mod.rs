@@ -230,7 +230,7 @@ pub async fn search(
     Authenticated(caller): Authenticated,
     Query(query): Query<SearchQuery>,
 ) -> Result<Json<MemoryHits>, Problem> {
-    let hits = app.engine().facts().search(&caller, &query.q, query.limit).await?;
+    let hits = app.engine().search_facts(&caller, &query.q, query.limit).await?;
     Ok(Json(MemoryHits { hits: hits.into_iter().map(Into::into).collect() }))
 }
 

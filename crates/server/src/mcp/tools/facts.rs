@@ -126,7 +126,7 @@ pub(super) async fn remember(call: &Call<'_>) -> Result<CallToolResult> {
 
 pub(super) async fn recall(call: &Call<'_>) -> Result<CallToolResult> {
     let Recall { query, limit } = call.arguments()?;
-    let hits = call.mcp.engine.facts().search(&call.caller, &query, limit.unwrap_or(10)).await?;
+    let hits = call.mcp.engine.search_facts(&call.caller, &query, limit.unwrap_or(10)).await?;
     let memories: Vec<FoundMemory> = hits.into_iter().map(Into::into).collect();
     let text = lines(memories.iter().map(|found| &found.memory), "nothing matching is known");
     Ok(answered(&Recalled { memories }, text))
