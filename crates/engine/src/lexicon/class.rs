@@ -345,6 +345,8 @@ pub enum Say {
     Possible,
     /// No tool can do that: `{what}`.
     Cannot,
+    /// Tools can do something of the sort, but the words do not fit them: `{what}`, `{can}`.
+    CannotSo,
     /// The message forbids a change.
     Forbidden,
     /// The message weighs a change and does not ask for it.

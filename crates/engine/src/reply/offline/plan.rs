@@ -10,6 +10,9 @@ use crate::lexicon::{self, Class, Family, Say};
 use crate::pack::{Kind, words_of_identifier};
 use crate::session::dialogue::{Query, Term, Want, What};
 
+/// Maximum tools named that do something of the sort that was asked for.
+const ALIKE_MAX: usize = 4;
+
 impl Scene<'_> {
     /// The reply, or the call that must come first.
     pub(super) fn plan(&self) -> Flow<Said> {
@@ -229,7 +232,12 @@ impl Scene<'_> {
         let start = parts.first().map_or(0, |part| part.span.start);
         let what = self.message.get(start..end).unwrap_or(self.message);
         let mut said = self.lost();
-        said.text = self.say(Say::Cannot, &[("what", what)]);
+        let alike = self.offers.iter().filter(|offer| offer.family == Some(family));
+        let can: Vec<String> = alike.take(ALIKE_MAX).map(|offer| offer.words.join(" ")).collect();
+        said.text = match can.is_empty() {
+            true => self.say(Say::Cannot, &[("what", what)]),
+            false => self.say(Say::CannotSo, &[("what", what), ("can", &can.join(", "))]),
+        };
         said.unanswered = Some(if family.reads() { "no_tool" } else { "cannot" });
         said
     }

@@ -43,7 +43,7 @@ const FRAME: [&str; 4] = ["url", "display_url", "created", "last_updated"];
 /// The JSON of an output, including lists that a Python server wrote as text.
 pub(super) fn json_of(output: &ToolOutput) -> Option<Cow<'_, Value>> {
     if let Some(json) = &output.json {
-        return Some(Cow::Borrowed(json));
+        return Some(entries(json).map_or(Cow::Borrowed(json), Cow::Owned));
     }
     let text = output.text.trim();
     if !text.starts_with(['[', '{']) || text.len() > LITERAL_BYTES_MAX {
@@ -54,7 +54,19 @@ pub(super) fn json_of(output: &ToolOutput) -> Option<Cow<'_, Value>> {
         .replace("None", "null")
         .replace("True", "true")
         .replace("False", "false");
-    serde_json::from_str(text).or_else(|_| serde_json::from_str(&plain)).ok().map(Cow::Owned)
+    let json: Value = serde_json::from_str(text).or_else(|_| serde_json::from_str(&plain)).ok()?;
+    Some(Cow::Owned(entries(&json).unwrap_or(json)))
+}
+
+/// The rows of a map from names to numbers: `{"sales.xlsx": 5995, "staff.xlsx": 4885}`.
+fn entries(json: &Value) -> Option<Value> {
+    let object = json.as_object().filter(|object| object.len() > 1)?;
+    let is_name = |key: &String| key.contains(['.', '/', '@']);
+    if !object.iter().all(|(key, value)| is_name(key) && value.is_number()) {
+        return None;
+    }
+    let row = |(name, value): (&String, &Value)| serde_json::json!({"name": name, "value": value});
+    Some(object.iter().map(row).collect())
 }
 
 /// The records of a text: "Commit: …", "Author: …" and so on, each beginning with the same key.
@@ -347,5 +359,24 @@ fn inner(value: &Value, known: &EntityType, found: &mut Vec<Thing>, left: &mut u
         }
         Value::Array(values) => values.iter().for_each(|value| inner(value, known, found, left)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_map_from_names_to_numbers_is_a_list_and_a_record_is_not() {
+        let sizes = json!({"sales.xlsx": 5995, "staff.xlsx": 4885});
+        let rows = entries(&sizes).unwrap();
+        assert_eq!(rows[1], json!({"name": "staff.xlsx", "value": 4885}));
+        for other in
+            [json!({"id": 7, "u_height": 42}), json!({"a.txt": "x", "b.txt": 2}), json!([1, 2])]
+        {
+            assert_eq!(entries(&other), None, "{other}");
+        }
     }
 }
