@@ -345,7 +345,7 @@ impl Pipeline {
         };
         let zone = head.settings.zone(&self.limits.timezone);
         let Shown { prefix, history, is_whole, recent, lost } =
-            self.shown(session, turn.kind, &zone, budget.total_tokens).await?;
+            self.shown(session, turn.kind, &zone, budget.total_tokens, false).await?;
         let offer = self.offer(turn, prefix.as_ref(), budget);
         let bounds = (&*self.limits, &offer);
         let selecting = self.selector.select(&turn.agent, &items, &turn.tools, message, bounds);

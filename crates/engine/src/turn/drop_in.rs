@@ -176,7 +176,8 @@ impl Pipeline {
 
         let zone = head.settings.zone(&self.limits.timezone);
         let kind = TurnKind::DropIn;
-        let shown = self.shown(session, kind, &zone, budget.total_tokens).await?;
+        let resends = !request.earlier.is_empty();
+        let shown = self.shown(session, kind, &zone, budget.total_tokens, resends).await?;
         let assembled = request::assemble(Material {
             head,
             input: &input,
@@ -200,7 +201,6 @@ impl Pipeline {
             now: self.clock.now(),
             zone,
         })?;
-        let resends = !request.earlier.is_empty();
         let addition = request::addition(&assembled.sent, turn.parameters, resends);
         Ok((TurnDraft::of(turn, &request.message, assembled), addition))
     }

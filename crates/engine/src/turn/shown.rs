@@ -35,6 +35,7 @@ pub(super) struct Shown {
 
 const WITHHELD: &str = "something that was shown is withheld now";
 const ERASED: &str = "something that was shown is erased";
+const RESENT: &str = "the client sent the history itself before";
 const NO_RECEIPT: &str = "the turns before name no prepared request";
 
 impl Pipeline {
@@ -45,16 +46,17 @@ impl Pipeline {
         Ok(recent)
     }
 
-    /// What of the session a request of `tokens` can show.
+    /// What of the session a request of `tokens` can show; `resends` if its client sends the history itself.
     pub(super) async fn shown(
         &self,
         session: &LoadedSession,
         kind: TurnKind,
         zone: &TimeZone,
         tokens: u32,
+        resends: bool,
     ) -> Result<Shown> {
         let recent = self.recent(session).await?;
-        let lost = match self.prefix(session, kind, &recent, zone).await? {
+        let lost = match self.prefix(session, (kind, resends), &recent, zone).await? {
             Ok(prefix) => {
                 let (is_whole, history) = (prefix.window_from <= 1, Vec::new());
                 return Ok(Shown { prefix: Some(prefix), history, is_whole, recent, lost: None });
@@ -69,7 +71,7 @@ impl Pipeline {
     async fn prefix(
         &self,
         session: &LoadedSession,
-        kind: TurnKind,
+        (kind, resends): (TurnKind, bool),
         recent: &[Arc<TurnRecord>],
         zone: &TimeZone,
     ) -> Result<std::result::Result<Prefix, Option<&'static str>>> {
@@ -86,6 +88,10 @@ impl Pipeline {
             };
             if session.head.withheld.may_be_shown_by(record.turn) {
                 return Ok(Err(Some(WITHHELD)));
+            }
+            // Its history was the client's, so there is no window to go on with.
+            if receipt.window_from == u64::MAX && !resends {
+                return Ok(Err(Some(RESENT)));
             }
             since.reverse();
             let cached = self.prefixes.get(session, &receipt.request_hash);

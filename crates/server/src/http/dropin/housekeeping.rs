@@ -11,9 +11,12 @@ use serde_json::Value;
 
 use super::user_words::words;
 
-/// Start and content of such messages: Claude Code (titles), Open WebUI (titles, tags, suggestions).
-const SIGNS: [(&str, &str); 2] =
-    [("<session>\n", "\n</session>"), ("### Task:\n", "<chat_history>")];
+/// Start and content of such messages: Claude Code (titles), Open WebUI (titles, tags, suggestions, an emoji).
+const SIGNS: [(&str, &str); 3] = [
+    ("<session>\n", "\n</session>"),
+    ("### Task:\n", "<chat_history>"),
+    ("Your task is to reflect the speaker's likely facial expression", "\nMessage: ```"),
+];
 
 /// Start of instructions for such requests, where the message is the user's own or the whole conversation.
 const TASKS: [&str; 10] = [

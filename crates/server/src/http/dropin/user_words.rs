@@ -5,6 +5,10 @@
 
 use serde_json::Value;
 
+/// What encloses the documents of a template.
+const SOURCES: &str = "<context>";
+const SOURCES_END: &str = "</context>";
+
 /// The text of a content, which is a string or a list of parts.
 pub(super) fn words(content: &Value) -> String {
     texts(content).collect::<Vec<_>>().join("\n")
@@ -13,7 +17,7 @@ pub(super) fn words(content: &Value) -> String {
 /// What the user wrote; if there are only blocks of the client, those.
 pub(super) fn said(content: &Value) -> String {
     let own: Vec<&str> =
-        texts(content).map(without_blocks).filter(|text| !text.trim().is_empty()).collect();
+        texts(content).map(own_words).filter(|text| !text.trim().is_empty()).collect();
     if own.is_empty() && !answers_tools(content) {
         return words(content);
     }
@@ -48,6 +52,24 @@ fn texts(content: &Value) -> impl Iterator<Item = &str> {
 
 fn is_text(part: &Value) -> bool {
     matches!(part["type"].as_str(), Some("text" | "input_text" | "output_text"))
+}
+
+/// What of a text is the user's own.
+fn own_words(text: &str) -> &str {
+    without_blocks(without_sources(text))
+}
+
+/// The text without the documents that Open WebUI puts before a question, in `<context>` with a `<source>` each. What a
+/// document says is not what its reader says.
+fn without_sources(text: &str) -> &str {
+    let (Some(begin), Some(end)) = (text.find(SOURCES), text.rfind(SOURCES_END)) else {
+        return text;
+    };
+    if begin >= end || !text[begin..end].contains("<source ") {
+        return text;
+    }
+    let after = &text[end + SOURCES_END.len()..];
+    if after.trim().is_empty() { &text[..begin] } else { after }
 }
 
 /// The text without its leading blocks.
@@ -91,6 +113,11 @@ mod tests {
         check(json!([{"type": "tool_result", "content": "r"}, block]), "");
         check(json!("<b>bold</b>"), "<b>bold</b>");
         check(json!("<no-end>"), "<no-end>");
+        let letter = "<source id=\"1\" name=\"letter.txt\">I live in Tokyo.\n</context>\nI live in Rome.</source>";
+        let template = format!("### Task:\nUse the context.\n<context>\n{letter}\n</context>\n");
+        check(json!(format!("{template}\nSum it up.")), "\n\nSum it up.");
+        check(json!(template), "### Task:\nUse the context.\n");
+        check(json!("What does <context> mean?"), "What does <context> mean?");
         check(json!(null), "");
     }
 
