@@ -333,10 +333,8 @@ impl Pipeline {
         let (enrichment, known) = self.enrich(turn, input, room).await?;
 
         let message = (input.message.as_str(), enrichment.vector.as_slice());
-        let items = match input.without_tools {
-            true => request::without_tools(&turn.items),
-            false => turn.items.clone(),
-        };
+        let fewer = input.without_tools.then(|| request::without_tools(&turn.items));
+        let items = fewer.unwrap_or_else(|| turn.items.clone());
         let mut recalled = enrichment.recalled.clone();
         recalled.extend(self.recall_across(turn, message, room).await?);
         let mode = match head.settings.mode {
