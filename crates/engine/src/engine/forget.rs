@@ -14,6 +14,7 @@ use crate::id::SessionId;
 use crate::memory;
 use crate::session::LoadedSession;
 use crate::session::erase::withhold_turns;
+use crate::store::Key;
 use crate::turn::TurnRequest;
 
 use super::Engine;
@@ -118,9 +119,14 @@ impl Engine {
 
     /// Withholds the turn that asked to forget something: it may name it, and so may the reply.
     pub(super) async fn withhold_request(&self, session: &LoadedSession, turn: u64) -> Result<()> {
-        self.forget_derived(&session.key);
-        withhold_turns(&self.sessions, &session.key, &BTreeSet::from([turn])).await?;
-        self.indexer.remove(&session.key).await?;
+        self.withhold(&session.key, &BTreeSet::from([turn])).await
+    }
+
+    /// Keeps turns out of later requests and of search; people can still read them.
+    async fn withhold(&self, key: &Key, turns: &BTreeSet<u64>) -> Result<()> {
+        self.forget_derived(key);
+        withhold_turns(&self.sessions, key, turns).await?;
+        self.indexer.remove(key).await?;
         Ok(())
     }
 
@@ -171,9 +177,7 @@ impl Engine {
             }
             match then {
                 SourceTurns::Withheld => {
-                    self.forget_derived(&key);
-                    withhold_turns(&self.sessions, &key, turns).await?;
-                    self.indexer.remove(&key).await?;
+                    self.withhold(&key, turns).await?;
                 }
                 SourceTurns::Erased => {
                     forgotten.add(self.erase_turns(caller, id, turns).await?.forgotten);

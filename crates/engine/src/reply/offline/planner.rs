@@ -110,14 +110,17 @@ impl Planner {
 
     /// The requests of the message, if there are several.
     pub(super) fn requests(&self) -> Option<(Split, Vec<Span>)> {
-        let commands: Vec<String> = self.offers.iter().filter_map(Offer::command).collect();
-        requests::requests(&self.message, self.language, &commands)
+        requests::requests(&self.message, self.language, &self.commands())
     }
 
     /// The request beside what the message forbids.
     pub(super) fn permitted(&self) -> Option<Span> {
-        let commands: Vec<String> = self.offers.iter().filter_map(Offer::command).collect();
-        requests::permitted(&self.message, self.language, &commands)
+        requests::permitted(&self.message, self.language, &self.commands())
+    }
+
+    /// Verbs of the tools.
+    fn commands(&self) -> Vec<String> {
+        self.offers.iter().filter_map(Offer::command).collect()
     }
 
     /// The reply, after the calls that it needs; or the call that waits for approval.
