@@ -1,8 +1,8 @@
 //! Facts: short statements about the user and their world that outlive a session.
 //!
-//! A person states a fact explicitly, or `gather` extracts it from the user's own words. Text returned by a tool
-//! never becomes a fact by itself. `stored` handles storage; which facts a request shows is the request's
-//! decision.
+//! A person states a fact explicitly, `gather` extracts it from the user's own words, a model suggests it, or a file
+//! is imported; [`Trust`] says which. Text returned by a tool never becomes a fact by itself. `stored` handles
+//! storage; which facts a request shows is the request's decision.
 //!
 //! Invariant: a gathered fact names the session, turn and sentence it comes from.
 
@@ -44,6 +44,13 @@ pub enum FactKind {
     Preference,
     /// Anything else: "our site code for Lisbon is LIS2".
     Fact,
+}
+
+impl FactKind {
+    /// The kind of a statement that somebody stores without saying which, by its form.
+    pub fn of_text(text: &str) -> Self {
+        gather::kind_of(text)
+    }
 }
 
 /// The origin of a fact, which determines how far it is trusted.

@@ -1,6 +1,7 @@
 //! All facts of a user in memory, as of one version of the user's marker.
 //!
-//! Invariant: of several facts about one subject that could replace each other, only the newest is current.
+//! Invariant: if a crashed or concurrent writer left several facts about one subject current, a newer one supersedes
+//! the one before it here, unless it is trusted less.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! What a user has forgotten, so that an import does not bring it back unnoticed.
 //!
 //! Each user has one thread with salted hashes of the words, never the words: whoever reads the store can test a
-//! guess, and no more. Only imports ask it; a user may state a forgotten thing again.
+//! guess, and no more. The newest 20,000 are kept. Only imports ask it; a user may state a forgotten thing again.
 //!
 //! Invariant: it is written before the facts are erased, and erased with the user.
 

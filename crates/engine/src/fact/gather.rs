@@ -7,22 +7,34 @@
 //!
 //! Invariant: a statement's text is part of its sentence, and its sentence is part of the message.
 
+mod changes;
+mod clues;
+mod fitting;
 mod lexicon;
+mod likely;
 mod prose;
 mod question;
+mod reading;
 mod reworded;
 mod subject;
+mod value;
 
+pub use changes::{Ended, stated_over};
+use clues::Around;
+pub use fitting::{Candidate, candidates};
 pub use lexicon::warm_up;
-use lexicon::{Form, Language, ValueRule};
+use lexicon::{Form, Language};
 use prose::Sentence;
 pub(crate) use question::{Question, Unwanted, asked, unwanted};
-pub(crate) use reworded::stated_over;
+use reading::{Reading, asserted, clauses, directive, own_sentences, without_leads};
+use value::fits;
 
 use super::{Fact, FactKind};
 
 /// A message with more statements is a document; the rest is ignored.
 const STATEMENTS_MAX: usize = 12;
+/// A longer sentence is not stored whole because one of its clauses ends something.
+const ENDING_WORDS_MAX: usize = 20;
 
 /// A lasting statement of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,33 +52,21 @@ pub struct Statement {
     pub ends: Option<Ended>,
 }
 
-/// What a statement says is no longer so, as it would be stated: "I drink coffee".
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
-    /// The subject and the words of it, in the ways in which it may have been stated.
-    was: Vec<(String, String)>,
-    /// Whether the statement means nothing to somebody who did not know the other: "I don't see it any more".
-    needs_known: bool,
-}
-
 /// The lasting statements in `message`, in order.
 pub fn stated(message: &str) -> Vec<Statement> {
-    let claims = claims(message).into_iter();
-    claims.filter(|it| it.ends.as_ref().is_none_or(|ended| !ended.needs_known)).collect()
+    claims(message).into_iter().filter(|it| !it.needs_known()).collect()
 }
 
 /// The lasting statements in `message`, with those that only end another one.
 pub(super) fn claims(message: &str) -> Vec<Statement> {
     let languages = lexicon::languages_of(message);
-    let sentences = own_sentences(&languages, before_quote(&languages, message));
-    let is_task = languages.iter().any(|language| {
-        language.never_message.is_match(message) || language.unsaved.is_match(message)
-    });
+    let reading = Reading::of(&languages, message);
+    let sentences = &reading.sentences;
     let mut statements: Vec<Statement> = Vec::new();
     for (at, sentence) in sentences.iter().enumerate() {
         let found = languages.iter().map(|language| {
-            let told = told(language, &sentences, at);
-            if told.is_empty() && !is_task { said(language, sentence) } else { told }
+            let told = told(language, sentences, at);
+            if told.is_empty() && reading.is_open(at) { said(language, sentence) } else { told }
         });
         let found = found.max_by_key(Vec::len).unwrap_or_default();
         for statement in found {
@@ -102,29 +102,6 @@ pub(crate) fn corrected(message: &str, statement: &str) -> Option<String> {
     })
 }
 
-fn own_sentences<'m>(languages: &[&Language], message: &'m str) -> Vec<Sentence<'m>> {
-    prose::own_sentences(message, |line| {
-        languages.iter().any(|language| {
-            [
-                &language.lead,
-                &language.explicit_lead,
-                &language.tell_lead,
-                &language.instruction_lead,
-            ]
-            .iter()
-            .any(|lead| lead.is_match(line))
-        })
-    })
-}
-
-/// The message up to words that introduce somebody's text: "here is the customer's message: …".
-///
-/// Nothing marks where such a text ends, so it continues to the end of the message.
-fn before_quote<'m>(languages: &[&Language], message: &'m str) -> &'m str {
-    let starts = languages.iter().filter_map(|language| language.quoting.find(message));
-    &message[..starts.map(|found| found.start()).min().unwrap_or(message.len())]
-}
-
 /// Whether `newer` replaces an older fact with this subject and text.
 ///
 /// It does if both are about the same thing and say something different. They are not merged: the caller keeps
@@ -142,6 +119,23 @@ pub fn supersedes(newer: &Statement, older_subject: Option<&str>, older_text: &s
 /// such as "the user". `None` if it states more than one thing.
 pub(super) fn subject_of(text: &str) -> Option<String> {
     in_own_words(text).and_then(|words| one_subject(&words)).or_else(|| one_subject(text.trim()))
+}
+
+/// The kind of a text that somebody wants to store, by its form. Nobody has to say "from now on" in it.
+pub(super) fn kind_of(text: &str) -> FactKind {
+    let text = text.trim();
+    let is_rule = |language: &Language| {
+        language.instruction_body.is_match(text)
+            && subject::of_instruction(language, text).is_some()
+    };
+    let own = || in_own_words(text).map(|words| stated(&words)).unwrap_or_default();
+    let kind = stated(text).into_iter().chain(own()).next().map(|statement| statement.kind);
+    match kind.unwrap_or(FactKind::Fact) {
+        FactKind::Fact if lexicon::languages_of(text).into_iter().any(is_rule) => {
+            FactKind::Instruction
+        }
+        kind => kind,
+    }
 }
 
 /// What somebody wrote of "the user", in the user's own words.
@@ -186,7 +180,7 @@ pub(super) fn subject_key(subject: &str) -> String {
 /// The statements that the sentence asks to remember, or asks to remember from its neighbour.
 fn told(language: &Language, sentences: &[Sentence<'_>], at: usize) -> Vec<Statement> {
     let sentence = &sentences[at];
-    if language.never_sentence.is_match(sentence.text) {
+    if language.never_sentence.is_match(sentence.text) || language.report.is_match(sentence.text) {
         return Vec::new();
     }
     let is_question = sentence.is_question && !language.explicit_asks.is_match(sentence.text);
@@ -237,34 +231,54 @@ fn said(language: &Language, sentence: &Sentence<'_>) -> Vec<Statement> {
     if language.never_sentence.is_match(sentence.text) {
         return Vec::new();
     }
-    let text = without_leads(language, sentence.text);
-    let bare = text.trim_end_matches(['.', '!', ' ']);
-    if !sentence.is_question
+    if let Some(bare) = directive(language, sentence)
         && language.instruction_form.is_match(bare)
         && !language.never_instruction.is_match(bare)
+        && !language.report.is_match(bare)
     {
-        let subject = subject::of_instruction(language, bare);
-        let meaning = Meaning::of(FactKind::Instruction, subject);
+        // "Call me Sam from now on" is about the user's name.
+        let plain = plain_form(language, bare).filter(|it| it.kind != FactKind::Instruction);
+        let subject = || subject::of_instruction(language, bare);
+        let meaning = plain.unwrap_or_else(|| Meaning::of(FactKind::Instruction, subject()));
         return vec![statement(bare, meaning, sentence.text, false)];
     }
-    if language.never_condition.is_match(sentence.text) {
+    if language.trouble.is_match(sentence.text) {
         return Vec::new();
     }
-    if let Some(lead) = language.tell_lead.find(text) {
+    let text = without_leads(language, sentence.text);
+    if let Some(lead) = language.tell_lead.find(text)
+        && !language.condition.is_match(text)
+        && !language.report.is_match(text)
+    {
         return announced(language, &text[lead.end()..], sentence);
     }
-    let mut clauses = clauses(language, sentence.text);
-    if sentence.is_question {
-        // "I'm vegan, what can I cook?" states something; "I'm vegan, am I?" does not.
-        let question = clauses.pop().unwrap_or_default();
-        if question.split_whitespace().count() < 4 {
-            return Vec::new();
-        }
-    }
+    weighed(language, &asserted(language, sentence), sentence)
+}
+
+/// The statements among clauses: by their form, or because their words are those of a statement.
+fn weighed(language: &Language, clauses: &[&str], sentence: &Sentence<'_>) -> Vec<Statement> {
     let found = clauses.iter().filter_map(|clause| {
-        Some(statement(clause, form_of(language, clause)?, sentence.text, false))
+        let around = Around::of(sentence);
+        let likely = || {
+            let other = || reworded::others(language, clause);
+            let reworded = || other().find_map(|it| likely::meaning(language, &it, around));
+            likely::meaning(language, clause, around).or_else(reworded)
+        };
+        let meaning = form_of(language, clause).or_else(likely)?;
+        // "Answer in French: where is the station?" is about this answer.
+        let is_for_now = sentence.is_question && meaning.kind == FactKind::Instruction;
+        (!is_for_now).then(|| statement(clause, meaning, sentence.text, false))
     });
-    found.collect()
+    let mut found: Vec<Statement> = found.collect();
+    // "I quit the bakery, I'm at a flower shop now": what came instead is in the other clause.
+    if let [ended] = &mut found[..]
+        && ended.needs_known()
+        && !sentence.is_question
+        && sentence.text.split_whitespace().count() <= ENDING_WORDS_MAX
+    {
+        ended.text = sentence.text.trim_end_matches(['.', '!', ' ']).to_owned();
+    }
+    found
 }
 
 /// What is announced by words such as "for your information": by its form, or any statement that is not news.
@@ -274,7 +288,7 @@ fn announced(language: &Language, rest: &str, sentence: &Sentence<'_>) -> Vec<St
     }
     let has_form = clauses(language, rest).iter().any(|clause| form_of(language, clause).is_some());
     if !has_form && language.tell_reject.is_match(rest) {
-        return Vec::new();
+        return weighed(language, &clauses(language, rest), sentence);
     }
     let found = remembered(language, rest, sentence.text).into_iter();
     found.map(|statement| Statement { explicit: false, ..statement }).collect()
@@ -313,9 +327,11 @@ fn form_of(language: &Language, clause: &str) -> Option<Meaning> {
         return None;
     }
     let plain = plain_form(language, clause);
-    match reworded::ended(language, clause, plain.is_some()) {
+    match reworded::ended(language, clause) {
         Some(ends) => {
-            let meaning = plain.unwrap_or(Meaning::of(FactKind::Fact, None));
+            let form = plain.or_else(|| reworded::form(language, clause));
+            let ends = Ended { needs_known: form.is_none(), ..ends };
+            let meaning = form.unwrap_or(Meaning::of(FactKind::Fact, None));
             Some(Meaning { ends: Some(ends), ..meaning })
         }
         None => plain.or_else(|| reworded::form(language, clause)),
@@ -337,7 +353,10 @@ fn matching_form(language: &Language, clause: &str) -> Option<(FactKind, Option<
         Some(lead) => (&clause[lead.end()..], true),
         None => (clause, false),
     };
-    if let Some(found) = language.forms.iter().find_map(|form| matched(language, form, body)) {
+    let first = lexicon::first_word(body);
+    let forms = language.forms.iter();
+    let mut forms = forms.filter(|form| form.starts.as_ref().is_none_or(|it| it.contains(&first)));
+    if let Some(found) = forms.find_map(|form| matched(language, form, body)) {
         return Some(found);
     }
     let is_rule = is_rule && language.instruction_body.is_match(body);
@@ -375,62 +394,6 @@ fn matched(language: &Language, form: &Form, clause: &str) -> Option<(FactKind, 
         kind => kind,
     };
     Some((kind, Some(subject)))
-}
-
-fn fits(language: &Language, rule: ValueRule, value: &str) -> bool {
-    let noun = subject::without_article(language, value);
-    match rule {
-        ValueRule::Any => true,
-        ValueRule::Name => is_name(noun),
-        ValueRule::Thing => {
-            subject::has_indefinite_article(language, value) || is_name(noun) && !is_number(noun)
-        }
-    }
-}
-
-/// Whether the first word is a bare number or a time, unlike "100G".
-fn is_number(value: &str) -> bool {
-    let word = value.split_whitespace().next().unwrap_or_default();
-    word.starts_with(|it: char| it.is_ascii_digit()) && !word.contains(char::is_uppercase)
-}
-
-/// Whether the first word looks like a name, a number or an identifier, or begins a quote.
-fn is_name(value: &str) -> bool {
-    let word = value.split_whitespace().next().unwrap_or_default();
-    let bare = word.trim_start_matches(['\'', '"', '“', '„', '‘', '`']);
-    bare.len() < word.len()
-        || word.contains(char::is_uppercase)
-        || word.contains(|it: char| it.is_ascii_digit() || "@_/".contains(it))
-}
-
-/// The clauses of a sentence, without introductions, closing thanks and final punctuation.
-fn clauses<'s>(language: &Language, sentence: &'s str) -> Vec<&'s str> {
-    let tail = language.tail.find(sentence);
-    let sentence = &sentence[..tail.map_or(sentence.len(), |tail| tail.start())];
-    let mut clauses = Vec::new();
-    let mut start = 0;
-    for joint in language.joint.captures_iter(sentence) {
-        let (Some(whole), Some(next)) = (joint.get(0), joint.name("next")) else { continue };
-        if language.elided.is_match(whole.as_str()) {
-            continue;
-        }
-        clauses.push(&sentence[start..whole.start()]);
-        start = next.start();
-    }
-    clauses.push(&sentence[start..]);
-    let clauses = clauses.into_iter().map(|clause| without_leads(language, clause));
-    clauses.map(|clause| clause.trim_end_matches(['.', '!', '?', ',', ';', ' '])).collect()
-}
-
-fn without_leads<'c>(language: &Language, mut clause: &'c str) -> &'c str {
-    while let Some(lead) = language.lead.find(clause)
-        && lead.end() < clause.len()
-        && !language.explicit_lead.is_match(clause)
-        && lead.as_str().ends_with(|it: char| !it.is_alphanumeric())
-    {
-        clause = &clause[lead.end()..];
-    }
-    clause.trim()
 }
 
 #[cfg(test)]

@@ -1,6 +1,4 @@
-//! Paths below `/memories`, and the display of folders, lines and sizes.
-//!
-//! Pure functions.
+//! Paths below `/memories`, and the display of folders, lines and sizes. Pure functions.
 //!
 //! Invariant: a checked path has plain segments only.
 

@@ -4,7 +4,8 @@
 //! what a model extracted or an import contained never replaces a person's own words. Then both stay, and the
 //! result names the contradiction.
 //!
-//! Invariant: two facts that are not superseded differ in subject or in trust.
+//! Invariant: after a plan, at most one fact about a subject is a person's and current, and at most one a model's or
+//! an import's.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -121,8 +122,8 @@ impl AddedFact {
     }
 }
 
-/// Marks, in memory, what a crashed or concurrent writer left unmarked: of several facts about one subject the
-/// newest is current.
+/// Marks, in memory, what a crashed or concurrent writer left unmarked: a fact about one subject that a newer one may
+/// replace is superseded.
 pub(super) fn settle(facts: &mut [Arc<Fact>]) {
     let mut standing: HashMap<String, usize> = HashMap::new();
     let mut order: Vec<usize> = (0..facts.len()).collect();

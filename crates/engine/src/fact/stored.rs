@@ -1,6 +1,6 @@
 //! Stores, finds, changes and forgets a user's facts.
 //!
-//! Each fact is a thread whose log has the earlier versions. All facts of recently active users are cached, and a
+//! Each fact is a thread whose log has the earlier versions. The facts of recently active users are cached, and a
 //! marker in the store validates the copy with one cheap read. Which facts a request shows is decided elsewhere.
 //!
 //! Invariant: every key is built from the caller's scope, so nobody reaches another user's facts.
@@ -35,7 +35,7 @@ pub use super::plan::AddedFact;
 /// Size of the cache.
 const CACHE_BYTES: u64 = 32 << 20;
 /// A fact's last use is written at most once in this time.
-const USED_EVERY: SignedDuration = SignedDuration::from_hours(24);
+const USED_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forgotten {
@@ -321,7 +321,7 @@ impl Facts {
         ForgottenWords::of(&self.forgotten, scope).await
     }
 
-    /// Records that a request showed these facts; written at most once a day for each.
+    /// Records that a request showed these facts; written at most once a minute for each.
     pub async fn mark_used(&self, caller: &Caller, ids: &[&str], at: Timestamp) -> Result<()> {
         authorize(caller, Action::Read)?;
         let book = self.book(&caller.scope).await?;

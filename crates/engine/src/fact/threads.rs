@@ -24,11 +24,11 @@ use crate::store::{
 use crate::tombstone;
 
 /// Threads read, written or erased concurrently.
-pub(super) const AT_ONCE: usize = 16;
+pub(super) const AT_ONCE: usize = 64;
 /// Threads created at the same time, for the same reason as below.
 pub(super) const CREATED_AT_ONCE: usize = 256;
-/// Threads erased at the same time: a store writes those that wait together.
-const ERASED_AT_ONCE: usize = 64;
+/// Threads erased together: others may write in between.
+const ERASED_AT_ONCE: usize = 1_000;
 /// Maximum attempts against concurrent writers.
 const ATTEMPTS_MAX: usize = 20;
 
@@ -139,18 +139,12 @@ impl Threads {
 
     /// Erases threads, leaving tombstones; returns what was removed.
     pub(super) async fn erase(&self, keys: &[Key]) -> Result<Erased> {
-        let now = self.clock.now();
-        let noting = stream::iter(keys.to_vec()).map(|key| async move {
-            tombstone::write(self.store.as_ref(), self.clock.as_ref(), &key, now).await
-        });
-        noting.buffer_unordered(ERASED_AT_ONCE).try_collect::<Vec<_>>().await?;
-        let erasing =
-            stream::iter(keys.to_vec()).map(|key| async move { self.store.erase(&key).await });
-        let erased: Vec<Erased> = erasing.buffer_unordered(ERASED_AT_ONCE).try_collect().await?;
-        Ok(erased.into_iter().fold(Erased::default(), |mut sum, one| {
-            sum.add(one);
-            sum
-        }))
+        let mut sum = Erased::default();
+        for keys in keys.chunks(ERASED_AT_ONCE) {
+            tombstone::write_all(self.store.as_ref(), self.clock.as_ref(), keys).await?;
+            self.store.erase_all(keys).await?.into_iter().for_each(|one| sum.add(one));
+        }
+        Ok(sum)
     }
 
     /// Removes threads that were just created and never reported to anybody.

@@ -19,10 +19,12 @@ use crate::id::ThreadId;
 use super::draft::comparable;
 use super::forgotten::ForgottenOnes;
 use super::gather::subject_key;
-use super::stored::Facts;
+use super::stored::{AddedFact, Facts};
 use super::{Fact, FactDraft, FactKind, Trust};
 
 pub const FACTS_FORMAT: &str = "throughline.memories/1";
+/// More contradictions of an import are only counted.
+const CONTRADICTIONS_NAMED_MAX: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +35,7 @@ pub struct FactExport {
     pub memories: Vec<Fact>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImportedFacts {
     pub imported: usize,
     /// Facts that existed already.
@@ -42,6 +44,8 @@ pub struct ImportedFacts {
     pub superseded: usize,
     /// Facts that contradict a more trusted one; both are stored.
     pub contradicting: usize,
+    /// The first of them, with what they contradict.
+    pub contradictions: Vec<AddedFact>,
     /// Statements that the user has forgotten, which were left out.
     pub forgotten: usize,
 }
@@ -154,8 +158,12 @@ impl Facts {
             report.imported += usize::from(!added.known);
             report.known += usize::from(added.known);
             report.superseded += added.superseded.len();
-            report.contradicting += usize::from(!added.contradicts.is_empty());
+            if !added.contradicts.is_empty() {
+                report.contradicting += 1;
+                report.contradictions.push(added);
+            }
         }
+        report.contradictions.truncate(CONTRADICTIONS_NAMED_MAX);
         Ok(report)
     }
 }

@@ -5,6 +5,8 @@
 //! Invariant: every built-in file is valid; a test reads them all.
 
 mod file;
+mod likely;
+mod starts;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Deref;
@@ -16,12 +18,21 @@ use serde::Deserialize;
 use crate::fact::FactKind;
 
 use file::{File, RewordedEntry};
+pub(super) use likely::LikelyWords;
+pub(super) use starts::first_word;
 
-const FILES: [&str; 4] = [
-    include_str!("../../../lexicon/facts/en.toml"),
-    include_str!("../../../lexicon/facts/de.toml"),
-    include_str!("../../../lexicon/facts/fr.toml"),
-    include_str!("../../../lexicon/facts/es.toml"),
+/// Of each language its file and its fitted weights.
+const FILES: [(&str, &str); 4] = [
+    (
+        include_str!("../../../lexicon/facts/en.toml"),
+        include_str!("../../../lexicon/facts/weights-en.tsv"),
+    ),
+    (
+        include_str!("../../../lexicon/facts/de.toml"),
+        include_str!("../../../lexicon/facts/weights-de.tsv"),
+    ),
+    (include_str!("../../../lexicon/facts/fr.toml"), ""),
+    (include_str!("../../../lexicon/facts/es.toml"), ""),
 ];
 
 static LANGUAGES: LazyLock<Vec<Language>> =
@@ -32,15 +43,17 @@ pub(super) fn languages() -> &'static [Language] {
     &LANGUAGES
 }
 
-/// The languages that a text may be in: English, and those of which it has a word. To read every message in every
-/// language would cost four times as much.
+/// The languages that a text may be in: those of which it has a word, and English unless it is clearly in another. To
+/// read every message in every language would cost four times as much.
 pub(super) fn languages_of(text: &str) -> Vec<&'static Language> {
     let lower = text.to_lowercase();
     let words = || lower.split(|letter: char| !letter.is_alphabetic());
-    let is_in = |language: &&Language| {
-        language.marks.is_empty() || words().any(|word| language.marks.contains(word))
-    };
-    languages().iter().filter(is_in).collect()
+    let is_marked = |language: &&Language| words().any(|word| language.marks.contains(word));
+    let marked: Vec<&Language> = languages().iter().filter(is_marked).collect();
+    let is_english = || std::ptr::eq(crate::lexicon::of(text), crate::lexicon::english());
+    let english = languages().iter().filter(|language| language.marks.is_empty());
+    let english = english.filter(|_| marked.is_empty() || is_english());
+    english.chain(marked.iter().copied()).collect()
 }
 
 /// Compiles the English patterns, which every message needs: that takes a while.
@@ -74,23 +87,51 @@ pub(super) struct Language {
     pub joint: Pattern,
     /// The end of a joint after which the subject of the clause before goes on: "they calm me and always make …".
     pub elided: Pattern,
+    /// A relative clause within another clause: "my husband, who is Danish, …".
+    pub inserted: Pattern,
     /// Words at the end of a sentence that say nothing themselves.
     pub tail: Pattern,
     /// Adverbs at the end of a clause that say since when, and are no part of what it states: "these days".
     pub time: Pattern,
+    /// Words that say that something has become so: "now", "no longer".
+    pub changed: Pattern,
+    /// Words that say that something is so besides: "also".
+    pub added: Pattern,
+    /// Words that make a statement say the opposite: "not", "don't".
+    pub negation: Pattern,
+    /// The beginning of a statement about somebody else: "my sister".
+    pub others: Pattern,
     /// Other words for what a form states.
     pub reworded: Vec<Reworded>,
+    /// Whole clauses that name what was so before, the group `old`, or what has changed, the group `what`.
+    pub ended: Vec<Pattern>,
     /// A whole message that gives another value for what was just said: the group `value`, instead of `old`.
     pub correction: Pattern,
-    /// A message that is a task about a text or a fictional world.
+    /// A message about a fictional world.
     pub never_message: Pattern,
+    /// A sentence that asks to write something: what follows is not the user's own.
+    pub never_after: Pattern,
+    /// A sentence that asks to rewrite the text of the message.
+    pub never_around: Pattern,
+    /// The beginning of a sentence that has nothing to do with the others: "by the way".
+    pub aside: Pattern,
     /// A message that is not to be remembered.
     pub unsaved: Pattern,
     /// Words that introduce somebody's text, which continues to the end of the message.
     pub quoting: Pattern,
-    /// A sentence that states nothing, though it can be an instruction: "if I ask …".
-    pub never_condition: Pattern,
-    /// A sentence that states nothing: reported speech, irony, injected instructions.
+    /// A sentence that describes something broken, though it can be an instruction.
+    pub trouble: Pattern,
+    /// The first words of a condition.
+    pub condition: Pattern,
+    /// A clause that is wished or imagined.
+    pub wish: Pattern,
+    /// A clause with somebody's words, which may go on to the end of the sentence.
+    pub report: Pattern,
+    /// The beginning of a question that tells the assistant what to do: "could you".
+    pub ask_lead: Pattern,
+    /// The end of one: ", okay".
+    pub ask_tag: Pattern,
+    /// A sentence that states nothing: irony, injected instructions.
     pub never_sentence: Pattern,
     /// A predicate that is temporary, uncertain, negated or past.
     pub never_clause: Pattern,
@@ -136,6 +177,8 @@ pub(super) struct Language {
     pub told_of: Vec<(Pattern, String)>,
     /// Forms that state something, in order of precedence.
     pub forms: Vec<Form>,
+    /// How statements without a form are decided.
+    pub likely: Option<LikelyWords>,
     /// Forms that ask for something stated.
     pub questions: Vec<Question>,
     /// A whole message that asks to forget what was just said.
@@ -155,13 +198,26 @@ impl Language {
             &self.lead,
             &self.joint,
             &self.elided,
+            &self.inserted,
             &self.tail,
             &self.time,
+            &self.changed,
+            &self.added,
+            &self.negation,
+            &self.others,
             &self.correction,
             &self.never_message,
             &self.unsaved,
             &self.quoting,
-            &self.never_condition,
+            &self.never_after,
+            &self.never_around,
+            &self.aside,
+            &self.trouble,
+            &self.condition,
+            &self.wish,
+            &self.report,
+            &self.ask_lead,
+            &self.ask_tag,
             &self.never_sentence,
             &self.never_clause,
             &self.never_value,
@@ -184,6 +240,7 @@ impl Language {
             .chain(self.topics.iter().map(|(_, says)| says))
             .chain(self.told_of.iter().map(|(says, _)| says))
             .chain(self.reworded.iter().map(|reworded| &reworded.says))
+            .chain(&self.ended)
             .chain(forms.flatten())
             .chain(self.questions.iter().map(|question| &question.asks))
             .chain(&self.forget)
@@ -223,6 +280,8 @@ pub(super) struct Form {
     pub value: ValueRule,
     /// Starts of a `value` with which the form states nothing lasting.
     pub never: Option<Pattern>,
+    /// The first words of clauses that can match; `None` if any can.
+    pub starts: Option<HashSet<String>>,
     /// Matches the whole clause. A group `since` tells from when on it holds, which makes it no passing state.
     pub says: Pattern,
 }
@@ -237,7 +296,7 @@ pub(super) enum ValueRule {
     Thing,
 }
 
-fn read(file: &str) -> Result<Language, toml::de::Error> {
+fn read((file, weights): (&str, &str)) -> Result<Language, toml::de::Error> {
     let file: File = toml::from_str(file)?;
     let words = &file.words;
     let any = |patterns: &[String]| pattern(words, &patterns.join("|"));
@@ -260,7 +319,8 @@ fn read(file: &str) -> Result<Language, toml::de::Error> {
     let forms = file.form.into_iter().map(|entry| {
         let says = pattern(words, &format!("^(?:{})$", entry.says));
         let never = entry.never.map(|never| pattern(words, &format!(r"^(?:{never})\b")));
-        Form { kind: entry.kind, subject: entry.subject, value: entry.value, never, says }
+        let starts = starts::of(&expanded(words, &entry.says));
+        Form { kind: entry.kind, subject: entry.subject, value: entry.value, never, starts, says }
     });
     let forms = forms.collect();
     let questions = file.question.into_iter().map(|entry| {
@@ -281,13 +341,27 @@ fn read(file: &str) -> Result<Language, toml::de::Error> {
         lead: pattern(words, &format!(r"^(?:{})\b[\s,:!.–—-]*", file.clause.leads.join("|"))),
         joint: pattern(words, &joint),
         elided: pattern(words, &format!(r"\b(?:{})$", any_of(&file.clause.elided))),
+        inserted: pattern(words, &any_of(file.clause.inserted.as_slice())),
         tail: pattern(words, &tail),
         time: pattern(words, &format!(r",?\s+(?:{})$", any_of(&file.clause.times))),
+        changed: pattern(words, &format!(r"(?:^|\s)(?:{})\b", any_of(&file.change.words))),
+        added: pattern(words, &format!(r"(?:^|\s)(?:{})\b", any_of(&file.change.added))),
+        negation: pattern(words, &format!(r"\b(?:{})\b", any_of(&file.change.negation))),
+        others: pattern(words, &format!(r"^(?:{})\b", any_of(&file.change.others))),
+        ended: file.change.ended.iter().map(|it| pattern(words, &format!("^(?:{it})$"))).collect(),
         correction: pattern(words, &format!("^(?:{})$", any_of(file.clause.correction.as_slice()))),
         never_message: any(&file.never.message),
         unsaved: any(&file.never.unsaved),
         quoting: pattern(words, &any_of(&file.never.quoting)),
-        never_condition: any(&file.never.condition),
+        never_after: pattern(words, &any_of(&file.never.after)),
+        never_around: pattern(words, &any_of(&file.never.around)),
+        aside: pattern(words, &format!(r"^(?:{})\b", any_of(&file.clause.asides))),
+        trouble: pattern(words, &any_of(&file.never.trouble)),
+        condition: pattern(words, &any_of(&file.never.condition)),
+        wish: pattern(words, &any_of(&file.never.wish)),
+        report: pattern(words, &any_of(&file.never.report)),
+        ask_lead: pattern(words, &format!(r"^(?:{})\s+", any_of(&file.instruction.asks))),
+        ask_tag: pattern(words, &format!(r",?\s+(?:{})$", any_of(&file.instruction.tags))),
         never_sentence: any(&file.never.sentence),
         never_clause: any(&file.never.clause),
         never_value: pattern(words, &format!(r"^(?:{})\b", file.never.value.join("|"))),
@@ -327,17 +401,14 @@ fn read(file: &str) -> Result<Language, toml::de::Error> {
         forget_that: pattern(words, &format!("^(?:{})$", any_of(&file.forget.that))),
         forget: forget.collect(),
         forget_told: forget_told.collect(),
+        likely: file.likely.map(|words| words.with_weights(weights)),
         forms,
     })
 }
 
 /// The pattern of `text` with its named words; an apostrophe also matches the curly one and may be omitted.
 fn pattern(words: &BTreeMap<String, Vec<String>>, text: &str) -> Pattern {
-    let mut text = text.to_owned();
-    // Words may refer to other words, one level deep.
-    for (name, alternatives) in words.iter().chain(words) {
-        text = text.replace(&format!("{{{name}}}"), &format!("(?:{})", alternatives.join("|")));
-    }
+    let text = expanded(words, text);
     // Latin classes instead of all of Unicode keep the patterns small.
     let text = text
         .replace(r"\w", "[0-9A-Za-zÀ-ɏ_]")
@@ -347,6 +418,13 @@ fn pattern(words: &BTreeMap<String, Vec<String>>, text: &str) -> Pattern {
         .replace('\'', "['’]?")
         .replace("[‘’]s", "['’]s");
     Pattern { text: format!("(?i){text}"), compiled: OnceLock::new() }
+}
+
+/// The text with its named words; words may refer to other words, one level deep.
+fn expanded(words: &BTreeMap<String, Vec<String>>, text: &str) -> String {
+    words.iter().chain(words).fold(text.to_owned(), |text, (name, alternatives)| {
+        text.replace(&format!("{{{name}}}"), &format!("(?:{})", alternatives.join("|")))
+    })
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::full_stop::stop_goes_on;
+
 /// A longer message is a document; the rest is ignored.
 const MESSAGE_BYTES_MAX: usize = 16 * 1024;
 /// A longer sentence is not a short statement.
@@ -38,17 +40,6 @@ static MAIL: LazyLock<Regex> = LazyLock::new(|| {
 static SPEAKER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^\p{Lu}[\w.'-]*(?: \p{Lu}[\w.'-]*)?:\s").expect("the pattern is valid")
 });
-static ABBREVIATION: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)(?:\b(?:dr|mr|mrs|ms|prof|st|no|nr|vs|e\.g|i\.e|z\.b|d\.h|u\.a|ca|approx|inc|ltd|str)|\b[a-z])\.$")
-        .expect("the pattern is valid")
-});
-
-/// The name of a month after a day and a full stop: "3. Mai".
-static MONTH: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\s+(?:jan|feb|m[äa]r|apr|ma[iy]|jun|jul|aug|sep|o[kc]t|nov|de[zc])")
-        .expect("the pattern is valid")
-});
-
 pub(super) struct Sentence<'m> {
     pub text: &'m str,
     pub is_question: bool,
@@ -98,12 +89,7 @@ fn split(line: &str) -> Vec<Sentence<'_>> {
             .chars()
             .next()
             .is_none_or(|next| next.is_whitespace() || "\")”»".contains(next));
-        let is_date = || {
-            line[start..at].ends_with(|it: char| it.is_ascii_digit())
-                && MONTH.is_match(&line[end..])
-        };
-        let goes_on = character == '.' && (ABBREVIATION.is_match(&line[start..end]) || is_date());
-        if ends_here && !goes_on {
+        if ends_here && !stop_goes_on(&line[start..end], &line[end..]) {
             sentences.push(&line[start..end]);
             start = end;
         }

@@ -93,7 +93,9 @@ impl Question {
         }
         let Some(other) = fact.subject.as_deref() else { return false };
         match self.subject.strip_suffix('*') {
-            Some(start) => other.starts_with(start),
+            Some(start) => {
+                other.starts_with(start) || subject::in_english(other).starts_with(start)
+            }
             None => subject::same(&self.subject, other),
         }
     }
@@ -186,6 +188,15 @@ mod tests {
         check("Wo wohnt mein Bruder?", "bruder wohn*");
         check("where do we keep the spare fuses?", "place for spare fuses");
         check("how old is my daughter?", "daughter age | ~daughter");
+        check("What is my daughter studying?", "daughter stud* | daughter studying");
+        check("Who does my taxes?", "~accountant");
+        check("Where did I spend my childhood?", "origin | ~birth");
+        check("Is there anything I can't eat?", "~allergy* | ~having* | ~diet");
+    }
+
+    #[test]
+    fn a_statement_in_another_language_answers_by_its_subject() {
+        assert!(subject::in_english("tochter studiert medizin").starts_with("daughter stud"));
     }
 
     #[test]

@@ -31,11 +31,16 @@ pub(super) fn same(one: &str, other: &str) -> bool {
 pub(super) fn words(key: &str) -> BTreeSet<&str> {
     let is_article = |word: &str| languages().iter().any(|language| is_article(language, word));
     let words = key.split([' ', '-']).filter(|word| *word != "for" && !is_article(word));
-    words.map(in_english).collect()
+    words.map(english_word).collect()
+}
+
+/// A key with the English words that its language lists.
+pub(super) fn in_english(key: &str) -> String {
+    key.split(' ').map(english_word).collect::<Vec<_>>().join(" ")
 }
 
 /// The English word for a word of another language, if that language lists it.
-fn in_english(word: &str) -> &str {
+fn english_word(word: &str) -> &str {
     let english = languages().iter().find_map(|language| language.english.get(word));
     english.map_or(word, String::as_str)
 }
@@ -70,7 +75,7 @@ pub(super) fn has_indefinite_article(language: &Language, text: &str) -> bool {
     language.indefinite.contains(&first)
 }
 
-fn is_article(language: &Language, word: &str) -> bool {
+pub(super) fn is_article(language: &Language, word: &str) -> bool {
     language.indefinite.iter().chain(&language.articles).any(|article| article == word)
 }
 

@@ -21,6 +21,23 @@ fn check(message: &str, expected: &[&str]) {
 }
 
 #[test]
+fn how_answers_should_be_is_an_instruction() {
+    for text in ["Answer in metric units", "Please use metric units.", "Keep answers short."] {
+        let found = stated(text);
+        assert_eq!(found.len(), 1, "{text}");
+        assert_eq!(found[0].kind, FactKind::Instruction, "{text}");
+    }
+    for text in [
+        "Answer in metric units: how far is Porto?",
+        "Answer in French: where is the station?",
+        "Keep answers in a box",
+        "Use units",
+    ] {
+        assert!(stated(text).is_empty(), "{text}");
+    }
+}
+
+#[test]
 fn a_lasting_form_is_a_statement() {
     check("I'm allergic to nuts.", &["profile | allergy for nuts | I'm allergic to nuts"]);
     check(
@@ -228,4 +245,41 @@ fn a_part_that_is_played_and_a_level_are_not() {
     ] {
         check(talk, &[]);
     }
+}
+
+#[test]
+fn a_statement_without_a_form_is_weighed() {
+    check("I coach the under-12s.", &["profile | i coach under-12s | I coach the under-12s"]);
+    check(
+        "Our café seats forty people and we grind the lenses ourselves.",
+        &[
+            "fact | café seats forty people | Our café seats forty people",
+            "fact | we grind lenses ourselves | We grind the lenses ourselves",
+        ],
+    );
+    check(
+        "Mein Garten liegt nach Norden.",
+        &["profile | mein garten liegt nach norden | Mein Garten liegt nach Norden"],
+    );
+}
+
+#[test]
+fn what_happened_or_may_happen_is_not_weighed() {
+    for talk in [
+        "I coached the under-12s last year",
+        "I'm coaching the under-12s this afternoon",
+        "I can coach the under-12s",
+        "She coaches the under-12s",
+        "I'm so grateful for the help with my garden",
+        "MY GARDEN FACES NORTH",
+    ] {
+        check(talk, &[]);
+    }
+}
+
+#[test]
+fn a_weighed_statement_is_superseded_by_another_number() {
+    let subject = |message: &str| stated(message).remove(0).subject.unwrap();
+    assert_eq!(subject("Our café seats 40 people"), subject("Our café seats 60 people"));
+    assert_ne!(subject("Our café seats 40 people"), subject("Our café sells 40 cakes a day"));
 }

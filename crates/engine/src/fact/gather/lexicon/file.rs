@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::Deserialize;
 
-use super::ValueRule;
+use super::{LikelyWords, ValueRule};
 use crate::fact::FactKind;
 
 #[derive(Deserialize)]
@@ -22,12 +22,15 @@ pub(super) struct File {
     #[serde(default)]
     pub told_of: Vec<ToldOf>,
     #[serde(default)]
+    pub change: ChangeWords,
+    #[serde(default)]
     pub reworded: Vec<RewordedEntry>,
     pub form: Vec<FormEntry>,
     #[serde(default)]
     pub question: Vec<QuestionEntry>,
     #[serde(default)]
     pub forget: Forget,
+    pub likely: Option<LikelyWords>,
 }
 
 #[derive(Deserialize)]
@@ -75,6 +78,12 @@ pub(super) struct Clause {
     pub starts: Vec<String>,
     #[serde(default)]
     pub elided: Vec<String>,
+    /// Relative clauses within another clause.
+    #[serde(default)]
+    pub inserted: Option<String>,
+    /// Beginnings of sentences that have nothing to do with the others.
+    #[serde(default)]
+    pub asides: Vec<String>,
     /// Pleasantries at the end of a sentence.
     #[serde(default)]
     pub tails: Vec<String>,
@@ -88,6 +97,21 @@ pub(super) struct Clause {
     pub correction: Option<String>,
 }
 
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChangeWords {
+    /// Something has become so.
+    pub words: Vec<String>,
+    /// Something is so besides.
+    pub added: Vec<String>,
+    /// The opposite is so.
+    pub negation: Vec<String>,
+    /// Beginnings of statements about somebody else.
+    pub others: Vec<String>,
+    /// Whole clauses that name what was so before (`old`) or what has changed (`what`).
+    pub ended: Vec<String>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Never {
@@ -95,7 +119,17 @@ pub(super) struct Never {
     pub unsaved: Vec<String>,
     #[serde(default)]
     pub quoting: Vec<String>,
+    #[serde(default)]
+    pub after: Vec<String>,
+    #[serde(default)]
+    pub around: Vec<String>,
+    #[serde(default)]
+    pub trouble: Vec<String>,
     pub condition: Vec<String>,
+    #[serde(default)]
+    pub wish: Vec<String>,
+    #[serde(default)]
+    pub report: Vec<String>,
     pub sentence: Vec<String>,
     pub clause: Vec<String>,
     pub value: Vec<String>,
@@ -123,6 +157,11 @@ pub(super) struct Instruction {
     pub leads: Vec<String>,
     #[serde(default)]
     pub bodies: Vec<String>,
+    /// Beginnings and ends of instructions that are questions.
+    #[serde(default)]
+    pub asks: Vec<String>,
+    #[serde(default)]
+    pub tags: Vec<String>,
     pub forms: Vec<String>,
 }
 
