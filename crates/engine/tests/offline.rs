@@ -3,18 +3,34 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails where it stands")]
 
+#[path = "offline/amounts.rs"]
+mod amounts;
 #[path = "offline/bench.rs"]
 mod bench;
 #[path = "offline/board.rs"]
 mod board;
+#[path = "offline/clinic.rs"]
+mod clinic;
 #[path = "offline/deals.rs"]
 mod deals;
+#[path = "offline/folder.rs"]
+mod folder;
+#[path = "offline/hotel.rs"]
+mod hotel;
 #[path = "offline/inventory.rs"]
 mod inventory;
+#[path = "offline/leaning.rs"]
+mod leaning;
 #[path = "offline/papers.rs"]
 mod papers;
+#[path = "offline/records.rs"]
+mod records;
 #[path = "offline/shelf.rs"]
 mod shelf;
+#[path = "offline/support.rs"]
+mod support;
+#[path = "offline/unseen.rs"]
+mod unseen;
 
 use bench::{answers, asks, check, waits};
 use board::{board, branches, notes};
@@ -80,10 +96,10 @@ async fn a_reference_to_nothing_is_asked_about_and_narrows_no_list() {
 async fn what_only_the_user_could_have_told_is_no_filter_of_a_list() {
     let turns = vec![
         answers("list devices in Porto", &["4 devices"]),
-        asks("What is my name?", &["you have not told me"]).not(&["filter"]),
-        asks("where do I live?", &["you have not told me"]),
+        asks("What is my name?", &["nothing about it in what you told me"]).not(&["filter"]),
+        asks("where do I live?", &["nothing about it in what you told me"]),
         asks("which devices are in that rack?", &["that rack"]),
-        asks("What is my name?", &["you have not told me"]),
+        asks("What is my name?", &["nothing about it in what you told me"]),
         answers("My name is Sam and I live in Faro", &["Noted"]),
     ];
     check(inventory(), turns).await;

@@ -53,6 +53,24 @@ pub enum Class {
     And,
     /// Starts a clause.
     Clause,
+    /// Says that a text has what follows: "mentions".
+    Mentions,
+    /// Before a number that identifies something: "number 3".
+    Numbered,
+    /// Makes several of a kind: "todo list".
+    Listing,
+    /// Asks for today's date.
+    AsksDay,
+    /// Asks for the time.
+    AsksTime,
+    /// Hands something over: "give it to Tom".
+    Gives,
+    /// Gives something other values, whatever it is: "set", "make".
+    Alters,
+    /// Says that something can be had: "free".
+    Available,
+    /// What follows is a reason.
+    Because,
     /// Leads to the next request: "then".
     Then,
     /// Negates what follows.
@@ -148,6 +166,8 @@ pub enum Class {
     SmallTalk,
     /// Asks what the assistant can do.
     Abilities,
+    /// Asks whether the assistant is able to do something.
+    CanYou,
     /// Asks what was asked before.
     AskedBefore,
     /// Politeness or filler in a request.
@@ -156,6 +176,8 @@ pub enum Class {
     Count,
     /// Asks for a thing: "which", "what".
     What,
+    /// Begins a question that is answered by yes or no: "does".
+    Auxiliary,
     /// Asks for a person.
     Who,
     /// Reports that something was said, not what.
@@ -198,12 +220,69 @@ pub enum Class {
     PersonKind,
     /// A relation between things: "has", "belongs".
     Relates,
+    /// Asks to write a text down: "note down".
+    NotesDown,
+    /// Before a text that is written down: "that".
+    Introduces,
+    /// In the name of a tool: a text that is kept.
+    NoteKind,
+    /// What a table has: "columns".
+    Columns,
+    /// What is in a table: "rows".
+    Rows,
     /// "last", "latest" before a number: the newest ones.
     Latest,
+    /// Gives a thing other values, and needs them: "update".
+    Sets,
+    /// Makes something new, before "a": "open".
+    Opens,
+    /// A verb that also says how things are: "the open ones".
+    Adjective,
     /// An order by time, the newest first.
     Newest,
     /// In the name of a field: when something was done.
     FieldTime,
+    /// In the name of a field: when its record was written.
+    FieldRecord,
+    /// The largest value of the field that follows: "highest".
+    Highest,
+    /// The smallest.
+    Lowest,
+    /// What follows is the field that things are ordered by: "sorted by".
+    Sorted,
+    /// The same, where the message asks for an order.
+    By,
+    /// Asks for an order: "sort".
+    Sorts,
+    /// The largest first.
+    Falling,
+    /// The smallest first.
+    Rising,
+
+    // --- days
+    Today,
+    Tomorrow,
+    Yesterday,
+    /// "day after tomorrow".
+    DayAfterNext,
+    /// "next", before a day or a week.
+    Next,
+    /// "this", before a week.
+    Current,
+    /// "last", before a week.
+    Previous,
+    /// Up to the day that follows.
+    Before,
+    /// From the day after the one that follows.
+    After,
+    /// From the day that follows.
+    Since,
+    /// After a number of days: they have passed.
+    Ago,
+    UnitDay,
+    UnitWeek,
+    UnitMonth,
+
     /// Arithmetic in words: "plus".
     Plus,
     /// "minus".
@@ -223,6 +302,8 @@ pub enum Class {
     // --- words in the names of a tool's parameters
     /// Maximum number of results.
     SlotLimit,
+    /// What a limit counts: "results".
+    SlotCounted,
     /// Start of a page.
     SlotOffset,
     /// Free text to search for.
@@ -231,6 +312,8 @@ pub enum Class {
     SlotPattern,
     /// A path in a file system.
     SlotPath,
+    /// A reason or a remark.
+    SlotReason,
     /// A person: who something is assigned to.
     SlotPerson,
     /// A folder.
@@ -243,6 +326,8 @@ pub enum Class {
     ZoneArea,
     /// Adds numbers up.
     Sum,
+    /// A day.
+    SlotDate,
     /// A time zone.
     SlotZone,
     /// A source.
@@ -255,6 +340,10 @@ pub enum Class {
     SlotSort,
     /// What a tool does: "mode".
     SlotMode,
+    /// What is left out: "exclude".
+    SlotWithout,
+    /// In the name of a field: how many there are of a thing.
+    FieldQuantity,
     /// Says how a thing is called or what it contains, so it does not identify the thing.
     SlotPlain,
     /// Makes a word say that something is not so: "unavailable".
@@ -265,6 +354,8 @@ pub enum Class {
     Particle,
     /// An arithmetic expression.
     SlotExpression,
+    /// The key of what was made, in a result: "created".
+    ResultMade,
     /// After "no" and a few words: "no tasks found".
     Found,
     /// Phrases of a "not found" error.
@@ -295,98 +386,4 @@ impl Family {
     pub fn reads(self) -> bool {
         matches!(self, Self::List | Self::Show | Self::Find)
     }
-}
-
-/// A sentence to reply with. Placeholders in braces are filled in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Say {
-    /// Returns a greeting, thanks or praise.
-    SmallTalk,
-    /// The request is withdrawn.
-    Cancelled,
-    /// What the assistant can do: `{what}`.
-    Abilities,
-    /// The first message: `{message}`.
-    AskedFirst,
-    /// The earliest message available, which is not the first: `{message}`.
-    AskedEarliest,
-    /// The last message: `{message}`.
-    AskedLast,
-    /// Several things match: `{text}`.
-    WhichOne,
-    /// One is similar: `{text}`, `{name}`.
-    DidYouMean,
-    /// Nothing of that name: `{kinds}`, `{text}`.
-    NothingCalled,
-    /// A value that a field does not allow: `{text}`, `{field}`, `{choices}`.
-    NoChoice,
-    /// A word that cannot be used as a filter: `{kinds}`, `{text}`, `{hint}`.
-    UnknownWord,
-    /// A type that a list cannot be filtered by: `{kinds}`, `{what}`, `{hint}`.
-    NotBy,
-    /// A comparison that cannot be made: `{kinds}`, `{text}`.
-    NoComparison,
-    /// A reference without an antecedent: `{text}`.
-    NoReference,
-    /// A list is empty: `{kinds}`, `{filters}`.
-    NoneMatch,
-    /// A number: `{count}`, `{kinds}`, `{filters}`.
-    Counted,
-    /// The newest of a list: `{count}`, `{all}`, `{kinds}`, `{filters}`.
-    NewestOf,
-    /// Numbers by group: `{kinds}`, `{group}`, `{filters}`.
-    CountedBy,
-    /// Nothing matches; lists what can be done: `{what}`.
-    Lost,
-    /// A missing value: `{what}`.
-    NeedsSlot,
-    /// Possible values: `{choices}`.
-    Possible,
-    /// No tool can do that: `{what}`.
-    Cannot,
-    /// Tools can do something of the sort, but the words do not fit them: `{what}`, `{can}`.
-    CannotSo,
-    /// The message forbids a change.
-    Forbidden,
-    /// The message weighs a change and does not ask for it.
-    Deliberated,
-    /// A change that leaves something out.
-    Excepted,
-    /// A change of one of several.
-    WhichOfThem,
-    /// Words that were not understood: `{understood}`, `{left}`.
-    NotUnderstood,
-    /// A thing lacks a field: `{thing}`, `{field}`.
-    NoField,
-    /// A thing has an empty field: `{thing}`, `{field}`.
-    EmptyField,
-    /// Servers that are unavailable: `{servers}`.
-    Unavailable,
-    /// Several servers have the same tool: `{servers}`.
-    WhichServer,
-    /// A statement of the user was stored: `{what}`.
-    Noted,
-    /// It was not stored, because there is no room: `{limit}`.
-    MemoryFull,
-    /// An earlier statement of the user answers the message: `{what}`.
-    Told,
-    /// An earlier statement of the user is related but may not answer the message: `{what}`.
-    ToldNear,
-    /// The message asks for something about the user that was never stated.
-    NotTold,
-    /// Where it was stated: `{session}`, `{turn}`.
-    ToldIn,
-    /// What was forgotten: `{what}`.
-    Forgotten,
-    /// What the message before stated was forgotten.
-    ForgottenThat,
-    /// Nothing to forget was found: `{what}`.
-    NothingToForget,
-    /// Several facts may be meant: `{what}`, `{known}`.
-    ForgetWhich,
-    /// No tool can search for such a thing: `{kinds}`, `{text}`.
-    CannotLook,
-    /// A list could not be read completely: `{read}`, `{count}`, `{kinds}`, `{text}`.
-    ReadInPart,
 }

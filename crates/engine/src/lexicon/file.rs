@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::class::{Class, Family, Say};
+use super::class::{Class, Family};
 use super::cues::Mode;
+use super::say::Say;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,12 +33,36 @@ pub(super) struct LanguageFile {
     /// "zero", "one", "two"…
     #[serde(default)]
     pub cardinals: List,
+    /// "monday", "tuesday"…
+    #[serde(default)]
+    pub weekdays: Vec<List>,
+    /// "january", "february"…
+    #[serde(default)]
+    pub months: Vec<List>,
     /// Plural endings and their singular; the first match applies.
     #[serde(default)]
     pub plurals: Vec<(String, String)>,
     /// Words that ask for a field by another name.
     #[serde(default)]
     pub fields: BTreeMap<String, List>,
+    /// Names of fields that mean the same: "price cost fee".
+    #[serde(default)]
+    pub synonyms: Vec<List>,
+    /// Units of measurement: the English word of each, and how else it is written.
+    #[serde(default)]
+    pub measures: Vec<List>,
+    /// Whether a comma separates the decimals of a number.
+    #[serde(default)]
+    pub decimal_comma: bool,
+    /// Words that ask for the largest or the smallest value of a field.
+    #[serde(default)]
+    pub orders: Orders,
+    /// Degrees, from the lowest to the highest: "low", "normal", "high".
+    #[serde(default)]
+    pub degrees: List,
+    /// English values of fields, each with its forms in this language.
+    #[serde(default)]
+    pub values: BTreeMap<String, List>,
     #[serde(default)]
     pub asks: CueFile,
     #[serde(default)]
@@ -54,6 +79,16 @@ pub(super) struct LanguageFile {
     pub say: BTreeMap<Say, String>,
     #[serde(default)]
     pub review: Review,
+}
+
+/// Superlatives by the field that they compare.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Orders {
+    #[serde(default)]
+    pub most: BTreeMap<String, List>,
+    #[serde(default)]
+    pub least: BTreeMap<String, List>,
 }
 
 fn yes() -> bool {

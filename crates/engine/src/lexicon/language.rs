@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::class::{Class, Family, Say};
+use super::class::{Class, Family};
 use super::cues::Cues;
 use super::file::{LanguageFile, Script};
+use super::say::Say;
 
 /// Number of words at the start of a message searched for its verb or question word.
 const LEADING_WORDS: usize = 4;
@@ -20,6 +21,8 @@ pub struct Language {
     pub code: String,
     pub name: String,
     script: Script,
+    /// Whether a capital letter inside a sentence indicates a name.
+    pub(crate) names_capitalised: bool,
     words: FxHashMap<Class, FxHashSet<String>>,
     /// Phrases of a class by their first word, longest first.
     phrases: FxHashMap<Class, FxHashMap<String, Vec<Vec<String>>>>,
@@ -30,6 +33,17 @@ pub struct Language {
     cardinals: Vec<String>,
     plurals: Vec<(String, String)>,
     fields: BTreeMap<String, Vec<Vec<String>>>,
+    weekdays: Vec<Vec<String>>,
+    months: Vec<Vec<String>>,
+    synonyms: Vec<Vec<String>>,
+    measures: Vec<Vec<String>>,
+    /// Whether a comma separates the decimals of a number.
+    pub(crate) decimal_comma: bool,
+    /// Superlatives: the words, the field that they compare, and whether its largest value is meant.
+    orders: Vec<(Vec<String>, String, bool)>,
+    degrees: Vec<String>,
+    /// The English value of a word.
+    values: FxHashMap<String, String>,
     say: HashMap<Say, String>,
     pub cues: Cues,
     /// Words used to review a persona's prompt.
@@ -45,6 +59,7 @@ impl Language {
             code: file.code,
             name: file.name,
             script: file.script,
+            names_capitalised: file.names_capitalised,
             words: FxHashMap::default(),
             phrases: FxHashMap::default(),
             families: FxHashMap::default(),
@@ -53,6 +68,14 @@ impl Language {
             cardinals: file.cardinals.0,
             plurals: file.plurals,
             fields: BTreeMap::new(),
+            weekdays: file.weekdays.into_iter().map(|forms| forms.0).collect(),
+            months: file.months.into_iter().map(|forms| forms.0).collect(),
+            synonyms: file.synonyms.into_iter().map(|group| group.0).collect(),
+            measures: file.measures.into_iter().map(|group| group.0).collect(),
+            decimal_comma: file.decimal_comma,
+            orders: Vec::new(),
+            degrees: file.degrees.0,
+            values: FxHashMap::default(),
             say: file.say.into_iter().collect(),
             cues,
             review: file.review,
@@ -70,6 +93,17 @@ impl Language {
         for (family, list) in file.verbs {
             for verb in list.0 {
                 language.families.insert(verb, family);
+            }
+        }
+        for (orders, is_most) in [(file.orders.most, true), (file.orders.least, false)] {
+            for (field, list) in orders {
+                let said = list.0.iter().map(|entry| (words(entry), field.clone(), is_most));
+                language.orders.extend(said);
+            }
+        }
+        for (value, list) in file.values {
+            for form in list.0 {
+                language.values.insert(form, value.clone());
             }
         }
         for (field, list) in file.fields {
@@ -116,7 +150,6 @@ impl Language {
         self.families.contains_key(word) || self.words.values().any(|words| words.contains(word))
     }
 
-    /// All verbs.
     pub(crate) fn verbs(&self) -> impl Iterator<Item = &str> {
         self.families.keys().map(String::as_str)
     }
@@ -144,6 +177,56 @@ impl Language {
     pub fn cardinal(&self, word: &str) -> Option<usize> {
         let spelt = self.cardinals.iter().position(|form| form == word);
         spelt.or_else(|| word.parse().ok().filter(|number| (1..=100).contains(number)))
+    }
+
+    /// The number of a day of the week, Monday being 0.
+    pub(crate) fn weekday(&self, word: &str) -> Option<usize> {
+        self.weekdays.iter().position(|forms| forms.iter().any(|form| form == word))
+    }
+
+    /// The number of a month, from 1.
+    pub(crate) fn month(&self, word: &str) -> Option<usize> {
+        let found = self.months.iter().position(|forms| forms.iter().any(|form| form == word));
+        found.map(|at| at + 1)
+    }
+
+    /// Whether two words for fields mean the same: "cost" and "price".
+    pub(crate) fn is_synonym(&self, one: &str, two: &str) -> bool {
+        let has = |group: &Vec<String>, word: &str| group.iter().any(|own| own == word);
+        one == two || self.synonyms.iter().any(|group| has(group, one) && has(group, two))
+    }
+
+    /// The English word for a unit of measurement, however it is written: "km" is "kilometer".
+    pub(super) fn measure(&self, text: &str) -> Option<&str> {
+        let group = self.measures.iter().find(|group| group.iter().any(|own| own == text))?;
+        group.first().map(String::as_str)
+    }
+
+    /// The fields that a superlative at the start of these words compares, each with whether its largest value is
+    /// meant, and the number of its words.
+    pub(crate) fn superlative<'a>(
+        &self,
+        words: impl Iterator<Item = &'a str> + Clone,
+    ) -> Option<(usize, Vec<(&str, bool)>)> {
+        let fits = |phrase: &[String]| {
+            let mut given = words.clone();
+            phrase.iter().all(|word| given.next() == Some(word.as_str()))
+        };
+        let found = || self.orders.iter().filter(|(phrase, ..)| fits(phrase));
+        let longest = found().map(|(phrase, ..)| phrase.len()).max()?;
+        let fields = found().filter(|(phrase, ..)| phrase.len() == longest);
+        Some((longest, fields.map(|(_, field, is_most)| (field.as_str(), *is_most)).collect()))
+    }
+
+    /// The place of a degree on its scale: "high" is more than "low".
+    #[expect(clippy::cast_precision_loss, reason = "a few words")]
+    pub(crate) fn degree(&self, word: &str) -> Option<f64> {
+        self.degrees.iter().position(|own| own == word).map(|at| at as f64)
+    }
+
+    /// The English value that a word means: "offenen" is "open".
+    pub(crate) fn value(&self, word: &str) -> Option<&str> {
+        self.values.get(word).map(String::as_str)
     }
 
     pub fn plural(&self, word: &str) -> String {

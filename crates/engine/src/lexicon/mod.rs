@@ -15,12 +15,14 @@ mod cue;
 mod cues;
 mod file;
 mod language;
+mod say;
 
 use std::sync::OnceLock;
 
-pub use class::{Class, Family, Say};
+pub use class::{Class, Family};
 pub use cues::{Cues, Mode};
 pub use language::Language;
+pub use say::Say;
 
 /// The loaded languages. The first reads messages that match none.
 #[derive(Debug)]
@@ -91,8 +93,49 @@ impl Lexicon {
         if best.1 > 0 || self.says(first, &words) {
             return best.0;
         }
-        // Without function words, a greeting or a "no" may tell.
-        self.languages[1..].iter().find(|language| self.says(language, &words)).unwrap_or(first)
+        // Without function words, a greeting or a "no" may tell, or the verb of a request.
+        let other = || self.languages[1..].iter();
+        let asks = |language: &&Language| {
+            let verb = words.first().filter(|verb| !first.knows(verb));
+            verb.is_some_and(|verb| language.family(verb).is_some())
+        };
+        other()
+            .find(|language| self.says(language, &words))
+            .or_else(|| other().find(asks))
+            .unwrap_or(first)
+    }
+
+    /// The languages that have most function words of a message.
+    fn told(&self, message: &str) -> Vec<&Language> {
+        let message = &message[..message.floor_char_boundary(MESSAGE_BYTES_MAX)];
+        let words = language::words(message);
+        let weight = |language: &&Language| language.function_words(message, &words);
+        let most = self.languages.iter().map(|language| weight(&language)).max().unwrap_or(0);
+        self.languages.iter().filter(|language| most > 0 && weight(language) == most).collect()
+    }
+
+    /// See [`in_talk`].
+    fn in_talk<'m>(
+        &self,
+        message: &str,
+        mut earlier: impl Iterator<Item = &'m str>,
+    ) -> (&Language, &Language) {
+        let (own, told) = (self.of(message), self.told(message));
+        let same = |one: &Language, two: &Language| one.code == two.code;
+        if matches!(told[..], [only] if same(only, own)) {
+            return (own, own);
+        }
+        let sure = |message: &str| match self.told(message)[..] {
+            [only] => Some(only).filter(|only| same(only, self.of(message))),
+            _ => None,
+        };
+        let Some(last) = earlier.find_map(sure) else { return (own, own) };
+        if told.iter().any(|language| same(language, last)) {
+            return (last, last);
+        }
+        let knows = |word: &String| own.knows(word) && !last.knows(word);
+        let tells = !told.is_empty() || language::words(message).iter().any(knows);
+        (own, if tells { own } else { last })
     }
 
     /// Whether a word greets, thanks, agrees or disagrees in that language and is unknown in the first one.
@@ -126,6 +169,15 @@ pub fn current() -> &'static Lexicon {
 
 pub fn of(message: &str) -> &'static Language {
     current().of(message)
+}
+
+/// The languages to read a message in and to answer it in, after earlier messages, newest first: where its words do not
+/// tell, that of the latest one whose words do.
+pub fn in_talk<'m>(
+    message: &str,
+    earlier: impl Iterator<Item = &'m str>,
+) -> (&'static Language, &'static Language) {
+    current().in_talk(message, earlier)
 }
 
 /// The language of program identifiers, and of messages that match no language.
@@ -163,6 +215,15 @@ pub fn asks_back(said: &str, in_talk: bool) -> AsksBack {
 /// A word of a tool's name in the plural.
 pub fn plural(word: &str) -> String {
     english().plural(word)
+}
+
+/// The English word for a unit of measurement in lower case, however it is written: "kms" is "kilometer".
+pub fn measure(text: &str) -> Option<&'static str> {
+    let singular = english().singular(text);
+    let languages = current().languages().iter();
+    let mut found =
+        languages.filter_map(|own| own.measure(text).or_else(|| own.measure(&singular)));
+    found.next()
 }
 
 /// Whether a program's message says that something does not exist.

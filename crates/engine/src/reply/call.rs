@@ -2,11 +2,11 @@
 //! otherwise.
 //!
 //! A call is checked in this order: the tool is in the turn's list, its definition is the pinned one, the
-//! arguments match its schema, and it is permitted ([`crate::permission`]). A call that may change something is
-//! noted before it is made. A result is stored whole up to the limit; the model sees as much as fits the rest of
-//! the window.
+//! arguments match its schema, and it is permitted ([`crate::permission`]). A call of a turn that may change
+//! something is noted before it is made; outside a turn, only a call with an idempotency key is. A result is stored
+//! whole up to the limit; the model sees as much as fits the rest of the window.
 //!
-//! Invariant: every call is checked, and every call that may change something is noted first.
+//! Invariant: every call is checked, and in a turn every call that may change something is noted first.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -35,7 +35,6 @@ use super::notes::CallNotes;
 /// The start of the error of a call whose arguments are wrong.
 const MISFIT: &str = "the arguments do not fit its schema";
 
-/// A requested call.
 #[derive(Debug, Clone)]
 pub struct RequestedCall {
     pub id: String,

@@ -1,7 +1,7 @@
 //! The reply of a model: it answers, calls tools, sees their results, and answers again.
 //!
-//! Rounds, calls, bytes and time are limited. Results that exceed the rest of the window are cut for the model
-//! (the log has all of them), so the context never overflows.
+//! Rounds, calls, bytes and time are limited. Results that exceed the rest of the window, by our count of tokens,
+//! are cut for the model; the log has all of them.
 //!
 //! Invariant: each round's request is the assembled one plus the previous rounds, nothing else.
 
@@ -18,8 +18,7 @@ use crate::model::{Model, ModelEvent, ModelRequest, StopReason, Usage};
 use crate::models::ModelChoice;
 use crate::rebuild;
 use crate::session::pending::AwaitedCall;
-use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnStatus};
-use crate::session::unsettled::OUTCOME_UNKNOWN;
+use crate::session::record::{CallRecord, MODEL_STAGE, TurnError, TurnStatus};
 use crate::tokens;
 use crate::tool::ToolDefinition;
 use crate::tool_search;
@@ -27,17 +26,14 @@ use crate::tool_spec::{spec_name, spec_of};
 use crate::trace;
 
 use super::call::{self, RequestedCall, Verdict};
+use super::fall_back::fall_back;
 use super::search::{has_acted, search, search_call};
-use super::{Answer, CANCELLED, ReplyOutcome, ReplyRequest, Span, offline, wording};
+use super::{Answer, ReplyOutcome, ReplyRequest, Span, offline};
 
 /// Time for a cancelled model or tool to end.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
-/// Time for the offline reply after a model failed, which may have used up the turn's time.
-const FALL_BACK_TIMEOUT: Duration = Duration::from_secs(20);
-/// The reason for an offline reply. The provider's own message is only in the record's error.
-const FALLEN_BACK: &str = "the model could not be asked";
-/// The error code of a turn whose model failed.
-const MODEL_FAILED: &str = "model_failed";
+/// The error of a model that said nothing.
+const EMPTY: &str = "the reply is empty";
 /// Rounds of a query: two searches for a tool, the call, its wording.
 const QUERY_ROUNDS_MAX: usize = 4;
 /// What a query writes if no tool matches.
@@ -72,9 +68,11 @@ pub(super) async fn answer(mut asked: ReplyRequest<'_>, choice: &ModelChoice) ->
             format!("the turn took longer than {} seconds", limit.as_secs()),
         ),
     };
-    tracing::warn!(model = model.name(), fault = ?failure.fault, "the model failed");
-    metrics::counter!("throughline_model_failures_total", "model" => model.name().to_owned())
-        .increment(1);
+    if failure.fault != UpstreamFault::Cancelled {
+        tracing::warn!(model = model.name(), fault = ?failure.fault, "the model failed");
+        metrics::counter!("throughline_model_failures_total", "model" => model.name().to_owned())
+            .increment(1);
+    }
     fall_back(asked, answer, failure).await
 }
 
@@ -104,70 +102,6 @@ fn speaker<'a>(
 ) -> &'a dyn Model {
     let words_result = asked.is_query() && has_acted(answer);
     if words_result { choice.formatter.as_ref() } else { choice.model.as_ref() }
-}
-
-/// The fallback after a model failed.
-async fn fall_back(
-    mut asked: ReplyRequest<'_>,
-    mut answer: Answer,
-    failure: UpstreamError,
-) -> ReplyOutcome {
-    let cancelled = failure.fault == UpstreamFault::Cancelled;
-    let model = match &answer.form {
-        ReplyForm::Model { model } => Some(model.clone()),
-        _ => None,
-    };
-    let untouched = answer.text.is_empty() && answer.calls.is_empty();
-    if untouched && !cancelled {
-        let turn = Duration::from_secs(asked.ports.limits.turn_seconds_max);
-        asked.cancel = asked.cancel.child_token();
-        let cancel = asked.cancel.clone();
-        let answering = offline::answer(asked, FALLEN_BACK);
-        tokio::pin!(answering);
-        let within = turn.min(FALL_BACK_TIMEOUT);
-        let ended = match tokio::time::timeout(within, &mut answering).await {
-            Ok(ended) => ended,
-            Err(_) => {
-                cancel.cancel();
-                answering.await
-            }
-        };
-        return match ended {
-            ReplyOutcome::Finished(answer) => {
-                ReplyOutcome::Finished(failed(answer, &failure, model))
-            }
-            paused => paused,
-        };
-    }
-    if answer.text.is_empty() && !cancelled && answer.calls.iter().any(CallRecord::ok) {
-        answer.text = wording::results(&answer.calls);
-        asked.events.tell(TurnEvent::Delta(answer.text.clone()));
-        return ReplyOutcome::Finished(failed(answer, &failure, model));
-    }
-    answer.status = if answer.text.is_empty() { TurnStatus::Failed } else { TurnStatus::Partial };
-    let unknown = answer.calls.iter().filter(|call| call.outcome_unknown);
-    let unknown: Vec<String> = unknown.map(|call| call.tool.to_string()).collect();
-    let error = match (cancelled, unknown.is_empty()) {
-        (true, false) => TurnError::new(
-            OUTCOME_UNKNOWN,
-            format!(
-                "outcome unknown: the turn was stopped during a call to {}",
-                unknown.join(", ")
-            ),
-        ),
-        (true, true) => TurnError::new(CANCELLED, failure.public()),
-        (false, _) => TurnError::new(MODEL_FAILED, failure.public()),
-    };
-    answer.error = Some(error.caused_by(failure.fault));
-    ReplyOutcome::Finished(answer)
-}
-
-/// Our own reply in place of the model's: the turn failed, and its record says why.
-fn failed(mut answer: Answer, failure: &UpstreamError, model: Option<String>) -> Answer {
-    answer.form = ReplyForm::Offline { why: FALLEN_BACK.into(), fallback: true, model };
-    answer.status = TurnStatus::Failed;
-    answer.error = Some(TurnError::new(MODEL_FAILED, failure.public()).caused_by(failure.fault));
-    answer
 }
 
 /// A query without a matching tool has failed; the reason is the reply.
@@ -201,7 +135,7 @@ async fn talk(
         let model = speaker(choice, asked, answer);
         let begun = Instant::now();
         let heard = listen(asked, model, &request, answer).await;
-        let name = format!("model {}", model.name());
+        let name = format!("{MODEL_STAGE}{}", model.name());
         answer.spans.push(Span { name, begun, took: begun.elapsed() });
         let parsed = heard?;
         if parsed.calls.is_empty() || last {
@@ -215,6 +149,15 @@ async fn talk(
                     format!("the limit of {rounds_max} rounds of tool calls is reached")
                 };
                 answer.error = Some(TurnError::new("too_many_tool_calls", message));
+            } else if answer.text.trim().is_empty() {
+                answer.text.clear();
+                if answer.calls.iter().any(CallRecord::ok) {
+                    return Err(UpstreamError::new(model.name(), UpstreamFault::Failed, EMPTY));
+                }
+                answer.status = TurnStatus::Failed;
+                answer.error = Some(TurnError::new("reply_empty", EMPTY));
+            } else if let Some(error) = parsed.stop.and_then(cut_short) {
+                (answer.status, answer.error) = (TurnStatus::Partial, Some(error));
             }
             return Ok(None);
         }
@@ -236,6 +179,19 @@ async fn talk(
     Ok(None)
 }
 
+/// Why a reply ends before it is whole, if it does.
+fn cut_short(stop: StopReason) -> Option<TurnError> {
+    match stop {
+        StopReason::EndTurn | StopReason::ToolUse => None,
+        StopReason::MaxTokens => {
+            Some(TurnError::new("reply_cut", "the model stopped at its maximum length"))
+        }
+        StopReason::Refusal => {
+            Some(TurnError::new("reply_refused", "the provider refused to continue the reply"))
+        }
+    }
+}
+
 fn stopped(model: &dyn Model) -> UpstreamError {
     UpstreamError::new(model.name(), UpstreamFault::Cancelled, "it was stopped")
 }
@@ -244,6 +200,7 @@ fn stopped(model: &dyn Model) -> UpstreamError {
 struct ParsedReply {
     text: String,
     calls: Vec<(String, String, Result<serde_json::Value, String>)>,
+    stop: Option<StopReason>,
 }
 
 async fn listen(
@@ -273,7 +230,7 @@ async fn hear(
     answer: &mut Answer,
     (usage, stop): (&mut Usage, &mut Option<StopReason>),
 ) -> Result<ParsedReply, UpstreamError> {
-    let mut parsed = ParsedReply { text: String::new(), calls: Vec::new() };
+    let mut parsed = ParsedReply { text: String::new(), calls: Vec::new(), stop: None };
     let mut stream = model.stream(request, asked.cancel.clone()).await?;
     while let Some(event) = stream.next().await {
         match event? {
@@ -292,7 +249,7 @@ async fn hear(
             ModelEvent::ToolUse { id, name, input } => parsed.calls.push((id, name, input)),
             ModelEvent::Usage(now) => *usage = now,
             ModelEvent::Done(reason) => {
-                *stop = Some(reason);
+                (*stop, parsed.stop) = (Some(reason), Some(reason));
                 if reason == StopReason::Refusal && parsed.text.is_empty() {
                     return Err(UpstreamError::new(
                         model.name(),

@@ -1,13 +1,14 @@
 //! Replies to an assembled request, with a model and tools or without a model.
 //!
-//! If a configured model fails before it has said or done anything, the offline reply replaces it, and the record
-//! says so. After that, what was said is kept and the failure is reported.
+//! If a configured model fails before it has said or done anything, a tool may answer without it; otherwise the
+//! reply is empty. After that, what was said is kept. In each case the turn has the failure in its record.
 //!
 //! Invariant: a reply calls tools only through [`call::TurnCalls`], which checks pins, schema and permission.
 
 pub mod call;
 mod converse;
 mod earlier;
+mod fall_back;
 pub mod notes;
 mod offline;
 mod recollect;
@@ -111,6 +112,8 @@ pub struct Answer {
     pub dialogue: Option<Dialogue>,
     /// Names that were looked up and not found.
     pub absent: Vec<String>,
+    /// Whether an offline reply says what tools returned, and not that it does not know.
+    pub by_tools: bool,
 }
 
 /// A measured part of a reply.

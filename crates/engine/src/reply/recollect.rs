@@ -9,7 +9,7 @@ use crate::fact::gather::{self, Question};
 use crate::fact::{Fact, FactSource, Forgetting};
 use crate::history;
 use crate::id::SessionId;
-use crate::lexicon::{self, Class, Say};
+use crate::lexicon::{self, Class, Language, Say};
 use crate::memory::Recalled;
 use crate::piece::{HistoryPart, Source};
 use crate::search::words::{content_stems, each_word, stems};
@@ -55,7 +55,19 @@ pub(super) fn told_by_user(asked: &ReplyRequest<'_>) -> Option<String> {
     }
     // "my sister's birthday" does not answer "my birthday".
     let other = |fact: &Fact| questions.iter().any(|question| question.is_narrowed_by(fact));
-    let facts = self::facts(asked).filter(|fact| !other(fact) && covers(fact, &wanted));
+    // "My colleague is vegan" does not answer "am I vegan?".
+    let words = |text: &str| -> Vec<String> {
+        text.split_whitespace().take(2).map(str::to_lowercase).collect()
+    };
+    let of_oneself = words(asked.message).get(1).is_some_and(|it| language.is(Class::I, it));
+    let of_another = |fact: &Fact| match &words(&fact.text)[..] {
+        [my, thing] if language.is(Class::My, my) => {
+            !stems(thing).iter().any(|stem| wanted.contains(stem))
+        }
+        _ => false,
+    };
+    let facts = self::facts(asked)
+        .filter(|fact| !other(fact) && covers(fact, &wanted) && !(of_oneself && of_another(fact)));
     quoted(asked, Say::Told, &Vec::from_iter(facts), QUOTED_MAX)
 }
 
@@ -85,7 +97,42 @@ pub(super) fn only_user_knows(asked: &ReplyRequest<'_>) -> bool {
 /// The reply to a question that only a statement of the user could answer, and none does.
 pub(super) fn not_told(asked: &ReplyRequest<'_>) -> Option<String> {
     let closed = gather::asked(asked.message).iter().any(Question::is_closed);
-    closed.then(|| say(asked, Say::NotTold, &[]))
+    closed.then(|| related(asked).unwrap_or_else(|| say(asked, Say::NotTold, &[])))
+}
+
+/// The statement in another session that is nearest to a question in meaning, which may not answer it. Only in
+/// English, whose meaning the built-in embedder knows, does it need no common word.
+fn related(asked: &ReplyRequest<'_>) -> Option<String> {
+    let language = lexicon::of(asked.message);
+    if !is_question(asked.message) || language.cues.recounts(asked.message) {
+        return None;
+    }
+    let wanted = content_stems(asked.message);
+    let is_meant = |message: &str| {
+        let shares = || stems(message).iter().any(|word| wanted.contains(word));
+        std::ptr::eq(lexicon::of(message), language)
+            && (std::ptr::eq(language, lexicon::english()) || shares())
+    };
+    let states = |recalled: &&Recalled| {
+        recalled.session.is_some()
+            && recalled.part == HistoryPart::Message
+            && recalled.score >= SCORE_MIN
+            && says_something(recalled)
+            && is_meant(&recalled.record.message)
+    };
+    let stated = asked.assembled.recalled.iter().filter(states);
+    let nearest = stated.max_by(|left, right| left.score.total_cmp(&right.score))?;
+    let what = format!("\"{}\" ({})", start_of(&words_of(nearest)), place_of(asked, nearest));
+    Some(say(asked, Say::ToldNear, &[("what", &what)]))
+}
+
+/// The session and turn of an earlier message.
+fn place_of(asked: &ReplyRequest<'_>, recalled: &Recalled) -> String {
+    let turn = recalled.record.turn.to_string();
+    match &recalled.session {
+        None => format!("turn {turn}"),
+        Some(session) => say(asked, Say::ToldIn, &[("session", session.as_str()), ("turn", &turn)]),
+    }
 }
 
 /// The reply to a request to forget something, and whether it was done.
@@ -129,8 +176,18 @@ fn quoted(asked: &ReplyRequest<'_>, how: Say, facts: &[&Fact], max: usize) -> Op
     (!lines.is_empty()).then(|| say(asked, how, &[("what", &lines.join("; "))]))
 }
 
-fn say(asked: &ReplyRequest<'_>, what: Say, with: &[(&str, &str)]) -> String {
-    let said = lexicon::of(asked.message).say(what, with);
+/// The languages to read a text of the message in, and to answer it in.
+pub(super) fn languages(
+    asked: &ReplyRequest<'_>,
+    text: &str,
+) -> (&'static Language, &'static Language) {
+    let earlier = asked.assembled.recent.iter().rev();
+    lexicon::in_talk(text, earlier.map(|turn| turn.message.as_str()))
+}
+
+/// A sentence in the language of the reply.
+pub(super) fn say(asked: &ReplyRequest<'_>, what: Say, with: &[(&str, &str)]) -> String {
+    let said = languages(asked, asked.message).1.say(what, with);
     said.or_else(|| lexicon::english().say(what, with)).unwrap_or_default()
 }
 
@@ -190,15 +247,12 @@ fn topic(message: &str) -> (bool, Vec<String>) {
 
 /// Matching earlier turns, and a sentence about what is missing.
 pub(super) fn said_earlier(asked: &ReplyRequest<'_>, why: &str, hint: &str) -> String {
-    let plain = format!(
-        "This was answered without a model ({why}), so only tools, references and earlier \
-         messages can be used."
-    );
+    let plain = say(asked, Say::WithoutModel, &[("why", why)]);
     // What was said of another thing does not answer a question about one's own.
     let own = gather::asked(asked.message).iter().find_map(Question::thing).map(|it| stems(&it));
     let found = match own.filter(|own| !own.is_empty()) {
         Some(own) => match earlier(asked, &own, own.len(), says_something) {
-            None => return say(asked, Say::NotTold, &[]),
+            None => return related(asked).unwrap_or_else(|| say(asked, Say::NotTold, &[])),
             found => found,
         },
         None => {
@@ -207,10 +261,10 @@ pub(super) fn said_earlier(asked: &ReplyRequest<'_>, why: &str, hint: &str) -> S
             earlier(asked, &topic, shared_min, says_something)
         }
     };
-    let Some(text) = found else {
+    let Some(text) = found.or_else(|| related(asked)) else {
         let nothing = match asked.unavailable.is_empty() {
-            true => "I found no tool and nothing said earlier that answers this.",
-            false => "Nothing said earlier answers this.",
+            true => say(asked, Say::NoTool, &[]),
+            false => say(asked, Say::NothingEarlier, &[]),
         };
         let hint = if hint.is_empty() { String::new() } else { format!(" {hint}") };
         return format!("{nothing}{hint} {plain}");
@@ -243,17 +297,21 @@ fn earlier(
     shared_min: usize,
     says: impl Fn(&Recalled) -> bool,
 ) -> Option<String> {
+    // A number tells nothing by itself.
+    let numeric = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    if !wanted.is_empty() && wanted.iter().all(|word| numeric(word)) {
+        return None;
+    }
     let shares = |recalled: &&Recalled| {
-        // What a tool gave is quoted for its own words, and not for a single one.
+        // What a tool gave is quoted if it has every word.
         let worded = matches!(recalled.record.form, ReplyForm::Offline { .. });
         let given =
             recalled.part == HistoryPart::Results || recalled.part == HistoryPart::Reply && worded;
         let message = if given { "" } else { recalled.record.message.as_str() };
-        let shared_min =
-            if given { shared_min.max(SHARED_MIN.min(wanted.len())) } else { shared_min };
+        let shared_min = if given { wanted.len() } else { shared_min };
         let held = stems(&format!("{message} {}", words_of(recalled)));
         let shared = wanted.iter().filter(|word| held.contains(word)).count();
-        wanted.is_empty() || shared >= shared_min
+        wanted.is_empty() && !given || shared >= shared_min
     };
     let recalled = asked.assembled.recalled.iter().filter(|recalled| recalled.score >= SCORE_MIN);
     let recalled = recalled.filter(|recalled| says(recalled)).filter(shares);
@@ -269,16 +327,10 @@ fn earlier(
             continue;
         }
         quoted.push(of);
-        let turn = recalled.record.turn.to_string();
-        let place = match &recalled.session {
-            None => format!("turn {turn}"),
-            Some(session) => {
-                say(asked, Say::ToldIn, &[("session", session.as_str()), ("turn", &turn)])
-            }
-        };
+        let place = place_of(asked, recalled);
         let _ = write!(lines, "\n- {place}: {}", start_of(&words_of(recalled)));
     }
-    (!lines.is_empty()).then(|| format!("This was said earlier:{lines}"))
+    (!lines.is_empty()).then(|| format!("{}{lines}", say(asked, Say::SaidEarlier, &[])))
 }
 
 /// Whether a message asks: it ends or begins as a question.
@@ -302,11 +354,8 @@ fn says_something(recalled: &Recalled) -> bool {
     let record = &recalled.record;
     match recalled.part {
         HistoryPart::Message => !lexicon::of(&record.message).asks_for_something(&record.message),
-        HistoryPart::Reply => {
-            let offline = matches!(record.form, ReplyForm::Offline { .. });
-            !offline || record.calls.iter().any(CallRecord::ok)
-        }
-        HistoryPart::Results => record.calls.iter().any(CallRecord::ok),
+        HistoryPart::Reply => record.is_recallable(HistoryPart::Reply),
+        _ => record.calls.iter().any(CallRecord::ok),
     }
 }
 

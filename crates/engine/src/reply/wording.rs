@@ -44,7 +44,7 @@ pub fn result(call: &CallRecord) -> String {
         let why = output.json.as_ref().and_then(failure).unwrap_or_else(|| plain(output));
         return format!("{} failed: {why}", call.tool.name);
     }
-    match &output.json {
+    match output.held().as_deref() {
         Some(json) if is_empty_list(json) => {
             let asked = asked_for(&call.arguments);
             let with = if asked.is_empty() { asked } else { format!(" ({asked})") };
@@ -134,7 +134,7 @@ pub fn unframed(json: &Value) -> &Value {
 fn framed(object: &Map<String, Value>) -> Option<&Value> {
     let frames = |key: &str, value: &Value| {
         let marks = matches!(key, "success" | "ok" | "status" | "message" | "count" | "total");
-        value.is_null() || marks && !value.is_object() && !value.is_array()
+        value.is_null() || value.is_boolean() || marks && !value.is_object() && !value.is_array()
     };
     let mut own = object.iter().filter(|(key, value)| !frames(key, value));
     match (own.next(), own.next()) {
@@ -209,6 +209,9 @@ fn thing(object: &Map<String, Value>) -> String {
         Some(id) if scalar(id) != name => format!("{name} (id {})", scalar(id)),
         _ => name,
     }));
+    if let (None, Some(id)) = (name_of(object), object.get("id")) {
+        lines.push(format!("- id: {}", scalar(id)));
+    }
     for (key, value) in object {
         if is_name_key(key) || key == "message" || value.is_null() {
             continue;
@@ -367,7 +370,7 @@ pub fn number_shown(number: &serde_json::Number) -> String {
 
 /// A result as is, or its beginning and total length.
 pub fn plain(output: &ToolOutput) -> String {
-    shortened(&output.text, output.whole_characters)
+    shortened(output.plain_text(), output.whole_characters)
 }
 
 fn shortened(text: &str, all: Option<u64>) -> String {

@@ -79,6 +79,7 @@ pub(crate) struct Turn {
     end: End,
     has: Vec<&'static str>,
     not: Vec<&'static str>,
+    approves: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,17 +100,22 @@ impl Turn {
 
 /// An answer that holds all of these.
 pub(crate) fn answers(say: &'static str, has: &[&'static str]) -> Turn {
-    Turn { say, end: End::Answers, has: has.to_vec(), not: Vec::new() }
+    Turn { say, end: End::Answers, has: has.to_vec(), not: Vec::new(), approves: true }
 }
 
 /// No answer, but a question or an excuse that holds all of these.
 pub(crate) fn asks(say: &'static str, has: &[&'static str]) -> Turn {
-    Turn { say, end: End::Asks, has: has.to_vec(), not: Vec::new() }
+    Turn { say, end: End::Asks, has: has.to_vec(), not: Vec::new(), approves: true }
 }
 
 /// A call that waits for approval, which is given; as text it holds all of these.
 pub(crate) fn waits(say: &'static str, has: &[&'static str]) -> Turn {
-    Turn { say, end: End::Waits, has: has.to_vec(), not: Vec::new() }
+    Turn { say, end: End::Waits, has: has.to_vec(), not: Vec::new(), approves: true }
+}
+
+/// The same, but it is refused.
+pub(crate) fn refused(say: &'static str, has: &[&'static str]) -> Turn {
+    Turn { approves: false, ..waits(say, has) }
 }
 
 /// Plays a conversation; every turn must come to what it says.
@@ -117,7 +123,7 @@ pub(crate) async fn check(servers: Vec<Server>, turns: Vec<Turn>) {
     let (engine, made) = start(servers).await;
     let mut wrong = String::new();
     for turn in &turns {
-        let (end, text) = play(&engine, turn.say).await;
+        let (end, text) = play(&engine, turn).await;
         let calls = std::mem::take(&mut *made.calls.lock().unwrap());
         let held = format!("{text}\n{}", calls.join("\n"));
         let lacks = turn.has.iter().filter(|part| !held.contains(**part));
@@ -136,11 +142,11 @@ pub(crate) async fn check(servers: Vec<Server>, turns: Vec<Turn>) {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-async fn play(engine: &Engine, say: &str) -> (End, String) {
+async fn play(engine: &Engine, turn: &Turn) -> (End, String) {
     let session = SessionId::new("s").unwrap();
     let request = TurnRequest {
         session: Some(session.clone()),
-        input: TurnInput { message: say.into(), is_query: true, ..TurnInput::default() },
+        input: TurnInput { message: turn.say.into(), is_query: true, ..TurnInput::default() },
         ..TurnRequest::default()
     };
     let (caller, cancel) = (Caller::local(), CancellationToken::new());
@@ -155,7 +161,7 @@ async fn play(engine: &Engine, say: &str) -> (End, String) {
                 let _ = write!(text, "{} {}", call.tool.name, call.arguments);
                 let (events, cancel) = (Events::nowhere(), CancellationToken::new());
                 let decided = (&session, call.id.as_str());
-                engine.decide(&caller, decided, true, events, cancel).await.unwrap();
+                engine.decide(&caller, decided, turn.approves, events, cancel).await.unwrap();
             }
             (End::Waits, text)
         }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::ask::{Ask, Follow};
 use super::back::has_failed;
+use super::fill::Filled;
 use super::fit::{is_choice, said_words, takes_value};
 use super::offer::{Means, Offer, Slot};
 use super::read::{Part, Role};
@@ -41,6 +42,13 @@ fn is_statement(text: &str) -> bool {
         "create" | "drop" | "alter" => SQL_OBJECTS.contains(&next),
         _ => true,
     }
+}
+
+/// The folder that a call lists.
+fn folder_of<'a>(offer: &Offer, arguments: &'a Map<String, Value>) -> Option<&'a str> {
+    let mut paths = offer.slots.iter().filter(|slot| slot.means == Means::Path);
+    let slot = paths.next().filter(|_| paths.next().is_none() && offer.is_about_folders())?;
+    get(arguments, &slot.shape.path)?.as_str()
 }
 
 impl Scene<'_> {
@@ -98,7 +106,10 @@ impl Scene<'_> {
     /// Whether the words name a tool that neither lists nor shows things, completely.
     pub(super) fn is_command(&self, ask: &Ask, parts: &[Part]) -> bool {
         let Some((_, offer)) = self.fitting(ask, parts) else { return false };
-        let special = !offer.lists() && !offer.shows_one();
+        let sought = matches!(ask.verb, Some((Family::Find, _)));
+        let listed = offer.kind.as_ref().is_some_and(|kind| self.list_of(kind).is_some());
+        let searches = offer.family == Some(Family::Find) && listed && !sought;
+        let special = !offer.lists() && !offer.shows_one() && !searches;
         let said = said_words(parts);
         let (mut hits, mut all) = (0, 0);
         for noun in offer.nouns() {
@@ -144,6 +155,69 @@ impl Scene<'_> {
         self.act_with(offer, ask, parts)
     }
 
+    /// Whether a part is a verb that gives something other values: "set", "make".
+    pub(super) fn alters(&self, part: &Part) -> bool {
+        let verb = matches!(part.role, Role::Verb(_) | Role::Filler);
+        verb && self.language.is(Class::Alters, &part.lower)
+    }
+
+    /// "give 4107 to Tom": does it with the only tool that takes every value of the message and needs no more.
+    pub(super) fn act_by_values(&self, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
+        let alters =
+            ask.verb.is_some_and(|(_, at)| self.language.is(Class::Alters, &parts[at].lower));
+        let changes = |offer: &&Offer| {
+            !offer.reads && offer.family == Some(Family::Change) && needs_one(offer)
+        };
+        let mut found: Option<(&Offer, Filled)> = None;
+        for offer in self.offers.iter().filter(changes).filter(|_| alters) {
+            let Ok(filled) = self.fill(offer, ask, parts)? else { continue };
+            let given = |slot: &Slot| get(&filled.arguments, &slot.shape.path).is_some();
+            let whole = offer.slots.iter().all(|slot| !slot.shape.required || given(slot));
+            let changes = filled.changes || filled.arguments.len() > 1;
+            let fits = whole && changes && filled.left.is_empty();
+            if fits && found.replace((offer, filled)).is_some() {
+                return Ok(None);
+            }
+        }
+        let Some((offer, filled)) = found else { return Ok(None) };
+        let call = Some((offer.tool.tool.clone(), filled.arguments));
+        let (want, kind) = (Want::Act(Family::Change), offer.kind.clone());
+        let query = Query { want, kind, call, ..Query::default() };
+        self.carry_out(query, filled.is_vouched_for).map(Some)
+    }
+
+    /// "close the first one": what is done is the value that the only tool for such a change takes.
+    pub(super) fn act_by_choice(&self, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
+        let Some((_, at)) = ask.verb else { return Ok(None) };
+        let verb = stems(&parts[at].lower);
+        let value = |slot: &Slot| {
+            let done = |choice: &&Value| choice.as_str().is_some_and(|text| stems(text) == verb);
+            slot.shape.choices.iter().find(done).cloned()
+        };
+        let mut found: Vec<(&Offer, &Slot, Value)> = Vec::new();
+        let changes = |offer: &&Offer| {
+            !offer.reads && offer.family == Some(Family::Change) && needs_one(offer)
+        };
+        for offer in self.offers.iter().filter(changes).filter(|_| !verb.is_empty()) {
+            let chosen = offer.slots.iter().filter_map(|slot| Some((offer, slot, value(slot)?)));
+            found.extend(chosen);
+        }
+        let [(offer, slot, value)] = found.as_slice() else { return Ok(None) };
+        let Ok(filled) = self.fill(offer, ask, parts)? else { return Ok(None) };
+        let mut arguments = filled.arguments;
+        let free = get(&arguments, &slot.shape.path).is_none();
+        put(&mut arguments, &slot.shape.path, value.clone());
+        let given = |slot: &Slot| get(&arguments, &slot.shape.path).is_some();
+        let whole = offer.slots.iter().all(|slot| !slot.shape.required || given(slot));
+        if !(free && whole && filled.left.is_empty()) {
+            return Ok(None);
+        }
+        let call = Some((offer.tool.tool.clone(), arguments));
+        let (want, kind) = (Want::Act(Family::Change), offer.kind.clone());
+        let query = Query { want, kind, call, ..Query::default() };
+        self.carry_out(query, filled.is_vouched_for).map(Some)
+    }
+
     /// Does what the message asks for with a tool.
     pub(super) fn act_with(&self, offer: &Offer, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
         let mut filled = match self.fill(offer, ask, parts)? {
@@ -162,8 +236,18 @@ impl Scene<'_> {
             let text = self.say(Say::NotUnderstood, &[("understood", &name), ("left", &left)]);
             return Ok(Some(self.asked(text, query, Missing::Words, Vec::new())));
         }
-        if family == Family::Change && !filled.changes && !offer.reads && offer.slots.len() > 1 {
+        let sets = offer.words.iter().any(|word| lexicon::english().is(Class::Sets, word));
+        if family == Family::Change
+            && sets
+            && !filled.changes
+            && !offer.reads
+            && offer.slots.len() > 1
+        {
             let own = |slot: &&Slot| !matches!(slot.means, Means::Own(_));
+            let needed = offer.slots.iter().filter(own).filter(|slot| slot.shape.required);
+            if let Some(slot) = needed.clone().next() {
+                return Ok(Some(self.needs(query, slot)));
+            }
             let open: Vec<String> = offer.slots.iter().filter(own).map(Slot::shown).collect();
             let what = format!("the new value ({})", open.join(", "));
             let text = self.say(Say::NeedsSlot, &[("what", &what)]);
@@ -217,6 +301,7 @@ impl Scene<'_> {
             dialogue: self.dialogue.clone(),
             ..Said::default()
         };
+        let text = record.output.as_ref().map_or("", |output| output.plain_text());
         let mut shown: Vec<Thing> = Vec::new();
         // What is shown of one thing is not a list of such things.
         let lists = !offer.own_slots().any(|slot| slot.shape.required);
@@ -235,18 +320,24 @@ impl Scene<'_> {
                 }
                 None => {
                     let at = RowAt { turn: 0, call: at, row: 0 };
-                    if let Some(one) = json.and_then(|json| thing(json, at)) {
+                    let result = (json, text);
+                    if let Some(one) = self.thing_of(offer, &arguments, result, at) {
                         said.dialogue.focus_on(one);
                     }
                 }
             }
         }
-        let text = record.output.as_ref().map_or("", |output| output.text.as_str());
+        if offer.family == Some(Family::Remove) {
+            self.forget(&mut said.dialogue, offer, &arguments);
+        }
         if json.is_none() {
             let kind = offer.kind.clone().unwrap_or_else(|| Kind::new("file"));
             let printed = super::paths::printed(text);
             shown
                 .extend(printed.iter().take(SHOWN_MAX).map(|path| super::paths::file(&kind, path)));
+            if let (true, Some(folder)) = (shown.is_empty(), folder_of(offer, &arguments)) {
+                shown.extend(super::paths::entries(text, folder).into_iter().take(SHOWN_MAX));
+            }
             if let [only] = shown.as_slice() {
                 said.dialogue.focus_on(only.clone());
             }
@@ -303,7 +394,10 @@ impl Scene<'_> {
         let own = matches!(slot.means, Means::Own(_))
             || slot.words == ["name"]
             || slot.words == ["title"];
+        let english = std::ptr::eq(self.speaks, lexicon::english());
         let what = match own && !kind.is_empty() {
+            // Parameters are named in English; articles are not mixed in.
+            _ if !english => format!("\"{}\"", slot.shown()),
             true if matches!(slot.means, Means::Own(_)) => {
                 format!("the {} of the {kind}", slot.shown())
             }
@@ -317,4 +411,14 @@ impl Scene<'_> {
         }
         self.asked(text, query, Missing::Slot(slot.path()), Vec::new())
     }
+}
+
+/// Whether it needs to be told which thing to change.
+fn needs_one(offer: &Offer) -> bool {
+    let numbered = |slot: &Slot| {
+        let last = slot.words.last().map(String::as_str);
+        slot.means == Means::Number && matches!(last, Some("number" | "id"))
+    };
+    let own = |slot: &Slot| matches!(slot.means, Means::Own(_)) || numbered(slot);
+    offer.slots.iter().any(|slot| slot.shape.required && own(slot))
 }

@@ -9,11 +9,12 @@ use super::find::Found;
 use super::fit::takes_literal;
 use super::narrow::{side, thing_value};
 use super::offer::{Means, Offer, Slot};
+use super::pair::{Side, pair, said_side};
 use super::read::{Part, Role};
 use super::scene::{Flow, Said, Scene};
 use super::schema::{get, put};
-use crate::lexicon::Class;
-use crate::session::dialogue::Want;
+use crate::lexicon::{Class, Family, Say};
+use crate::session::dialogue::{Missing, Query, Want};
 
 impl Scene<'_> {
     /// The reply to a message that only gives other values to the previous call.
@@ -44,7 +45,9 @@ impl Scene<'_> {
             let numbered = numbers(offer, before, &ask.phrases);
             let in_order =
                 numbered.get(at).and_then(|slot| Some((*slot, slot.shape.value(&phrase.text)?)));
-            let found = in_order.or_else(|| replaced(offer, before, phrase, parts, &given));
+            let found = in_order
+                .or_else(|| self.on_side(offer, phrase, parts))
+                .or_else(|| replaced(offer, before, phrase, parts, (&given, false)));
             let found = match found {
                 Some(found) => Some(found),
                 None => self.other_thing(offer, before, phrase)?,
@@ -53,6 +56,11 @@ impl Scene<'_> {
             given.push(slot.path());
             put(&mut arguments, &slot.shape.path, value);
         }
+        // "and 4 kilometers?" of what was converted into kilometers: into what is not said.
+        let becomes = |slot: &Slot| get(&arguments, &slot.shape.path);
+        if pair(offer).is_some_and(|(from, to)| becomes(from) == becomes(to)) {
+            return Ok(None);
+        }
         let mut query = spoken.query.clone();
         query.call = Some((tool.clone(), arguments));
         self.carry_out(query, true).map(Some)
@@ -60,6 +68,111 @@ impl Scene<'_> {
 }
 
 impl Scene<'_> {
+    /// The reply to a correction of the last change: that change with another value, or a question. Something that was
+    /// made is not made again but changed.
+    pub(super) fn change_again(&self, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
+        let spoken = self.dialogue.spoken.first().map(|spoken| &spoken.query);
+        let Some((query, (tool, before))) = spoken.and_then(|q| Some((q, q.call.as_ref()?))) else {
+            return Ok(None);
+        };
+        let own = ask.verb.is_some() || ask.questions || ask.counts || ask.order.is_some();
+        let own = own || parts.iter().any(|part| part.role == Role::Command);
+        let Some(offer) = self.offer_of(tool, before).filter(|offer| !offer.reads && !own) else {
+            return Ok(None);
+        };
+        let mut arguments = before.clone();
+        let mut given: Vec<String> = Vec::new();
+        for phrase in &ask.phrases {
+            let named = self.named_again(offer, before, phrase, parts);
+            let found = named.or_else(|| replaced(offer, before, phrase, parts, (&given, true)));
+            let Some((slot, value)) = found.or_else(|| other_id(offer, before, phrase)) else {
+                return Ok(Some(self.not_corrected(offer, query)));
+            };
+            given.push(slot.path());
+            put(&mut arguments, &slot.shape.path, value);
+        }
+        if given.is_empty() || !ask.pointers.is_empty() {
+            return Ok(Some(self.not_corrected(offer, query)));
+        }
+        // The other values may be ones that only a tool named.
+        let mut query = query.clone();
+        query.call = Some((tool.clone(), arguments));
+        let made = matches!(offer.family, Some(Family::Create | Family::Add)) && !query.refused;
+        query.refused = false;
+        if !made {
+            return self.carry_out(query, false).map(Some);
+        }
+        match self.as_change(offer, query.clone(), &given) {
+            Some(query) => self.carry_out(query, false).map(Some),
+            None => Ok(Some(self.not_corrected(offer, &query))),
+        }
+    }
+
+    /// The parameter that a phrase names, with its value: "priority A".
+    fn named_again<'o>(
+        &self,
+        offer: &'o Offer,
+        before: &Map<String, Value>,
+        phrase: &Phrase,
+        parts: &[Part],
+    ) -> Option<(&'o Slot, Value)> {
+        let beside = phrase.at.checked_sub(1).map(|at| parts[at].text.as_str());
+        let inner = phrase.text.split_once(' ');
+        let (name, said) = inner.or_else(|| Some((beside?, phrase.text.as_str())))?;
+        let had = |slot: &&Slot| get(before, &slot.shape.path).is_some() && !slot.shape.many;
+        let slot = offer.slots.iter().filter(had).find(|slot| offer.is_called(slot, name))?;
+        let value = if slot.shape.choices.is_empty() {
+            slot.shape.value(said)
+        } else {
+            slot.shape.choice(said).cloned()
+        };
+        Some((slot, value?))
+    }
+
+    /// The change of what was made, by the tool that changes such things.
+    fn as_change(&self, made: &Offer, query: Query, given: &[String]) -> Option<Query> {
+        let (_, arguments) = query.call.as_ref()?;
+        let thing =
+            self.dialogue.focus.first().filter(|thing| Some(&thing.kind) == made.kind.as_ref())?;
+        let takes = |offer: &&Offer, path: &String| offer.slots.iter().any(|s| s.path() == *path);
+        let changes = |offer: &&Offer| {
+            let of_kind = offer.kind == made.kind && offer.family == Some(Family::Change);
+            !offer.reads && of_kind && given.iter().all(|path| takes(offer, path))
+        };
+        let offer = self.offers.iter().find(changes)?;
+        let own = offer.own_slots().find(|slot| slot.shape.required)?;
+        let mut changed = offer.fixed.clone();
+        put(&mut changed, &own.shape.path, thing_value(own, thing)?);
+        for path in given {
+            let slot = offer.slots.iter().find(|slot| slot.path() == *path)?;
+            put(&mut changed, &slot.shape.path, get(arguments, &slot.shape.path)?.clone());
+        }
+        let call = Some((offer.tool.tool.clone(), changed));
+        Some(Query { want: Want::Act(Family::Change), call, ..query })
+    }
+
+    /// What a correction changes is not clear.
+    fn not_corrected(&self, offer: &Offer, query: &Query) -> Said {
+        let (name, left) = (offer.words.join(" "), self.message.trim());
+        let text = self.say(Say::NotUnderstood, &[("understood", &name), ("left", left)]);
+        self.asked(text, query.clone(), Missing::Words, Vec::new())
+    }
+
+    /// Of two parameters that take the same values, the one that a phrase says: "and 26 miles?", "and how many feet?".
+    fn on_side<'o>(
+        &self,
+        offer: &'o Offer,
+        phrase: &Phrase,
+        parts: &[Part],
+    ) -> Option<(&'o Slot, Value)> {
+        let (from, to) = pair(offer).filter(|(from, _)| from.means == Means::Choice)?;
+        let slot = match said_side(phrase, parts, self.language)? {
+            Side::Source => from,
+            Side::Target => to,
+        };
+        Some((slot, slot.shape.choice(&phrase.text)?.clone()))
+    }
+
     /// The parameter for the thing that the call was about, and another thing for it: "and for Kite Payments?".
     fn other_thing<'o>(
         &self,
@@ -88,6 +201,19 @@ impl Scene<'_> {
     }
 }
 
+/// The parameter for the thing that was changed, and the id of another one: "no, ticket 4102".
+fn other_id<'o>(
+    offer: &'o Offer,
+    before: &Map<String, Value>,
+    phrase: &Phrase,
+) -> Option<(&'o Slot, Value)> {
+    let had = |slot: &&Slot| slot.shape.required && get(before, &slot.shape.path).is_some();
+    let slot = offer.own_slots().find(had)?;
+    let text = phrase.id.as_deref().unwrap_or(&phrase.text);
+    let value = slot.shape.value(text).filter(|_| phrase.is_code())?;
+    Some((slot, value))
+}
+
 /// The numeric parameters of the call, if the message has as many numbers and nothing else: "and 7 and 8".
 fn numbers<'o>(offer: &'o Offer, before: &Map<String, Value>, phrases: &[Phrase]) -> Vec<&'o Slot> {
     let had = |slot: &&Slot| slot.means == Means::Number && get(before, &slot.shape.path).is_some();
@@ -102,7 +228,7 @@ fn replaced<'o>(
     before: &Map<String, Value>,
     phrase: &Phrase,
     parts: &[Part],
-    given: &[String],
+    (given, corrects): (&[String], bool),
 ) -> Option<(&'o Slot, Value)> {
     let single = |slot: &Slot| {
         let values = get(before, &slot.shape.path).and_then(Value::as_array);
@@ -146,7 +272,10 @@ fn replaced<'o>(
         had(slot) && (named || matches!(slot.means, Means::Search | Means::Text))
     };
     let slot = only(offer.slots.iter().filter(open).filter(searches).collect())?;
-    let fits = offer.reads && !matches!(phrase.placed, Some(Class::In | Class::From | Class::To));
+    // Another text for what was changed is given only by a correction.
+    let text_again = corrects && !slot.shape.many && slot.means == Means::Text;
+    let fits = (offer.reads || text_again)
+        && !matches!(phrase.placed, Some(Class::In | Class::From | Class::To));
     let value = slot.shape.value(text).filter(|_| fits)?;
     Some((slot, if slot.shape.many { Value::Array(vec![value]) } else { value }))
 }

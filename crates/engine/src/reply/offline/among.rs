@@ -38,7 +38,10 @@ impl Scene<'_> {
         };
         let mut fitting: Vec<&Value> = all.iter().collect();
         if ask.phrases.is_empty() && ask.counts && ask.of_shown && !self.has_heading(&all) {
-            let count = spoken.and_then(|spoken| spoken.count).unwrap_or(all.len()).to_string();
+            let shown = spoken.map_or(0, |spoken| spoken.shown.len()).max(all.len());
+            let count = spoken.and_then(|spoken| spoken.count).unwrap_or(shown);
+            // A text without lines that can be counted.
+            let count = Some(count).filter(|count| *count > 0)?.to_string();
             let subject = wording::subject(&call.tool.name);
             let with = [("count", count.as_str()), ("kinds", &subject), ("filters", "")];
             let text = self.say(Say::Counted, &with);

@@ -14,6 +14,12 @@ use crate::lexicon::{Class, Say};
 use crate::session::dialogue::{Missing, OpenQuestion, Query, Thing, Want, What};
 
 impl Scene<'_> {
+    /// Whether the message is a sentence that asks, and so no value of anything.
+    pub(super) fn is_asked_anew(&self) -> bool {
+        let message = self.message.trim_end();
+        message.ends_with('?') && message.split_whitespace().count() > 2
+    }
+
     /// The reply to a message that answers the open question; `None` if it does not.
     pub(super) fn answered(&self, ask: &Ask, parts: &[Part]) -> Flow<Option<Said>> {
         let Some(open) = &self.dialogue.open else { return Ok(None) };
@@ -36,7 +42,11 @@ impl Scene<'_> {
             let question = self.say(Say::WhichOne, &[("text", &term.text)]);
             return Ok(Some(self.offered(question, open, open.candidates.clone())));
         }
+        if self.corrects(parts) && matches!(open.missing, Missing::Slot(_)) {
+            return self.with_correction(open, ask);
+        }
         let anew = ask.verb.is_some()
+            || self.is_asked_anew()
             || self.begins_command(parts)
             || parts.iter().any(|part| part.role == Role::Command)
             || ask.counts
@@ -58,6 +68,28 @@ impl Scene<'_> {
             Missing::Term(at) => self.with_term(open, *at, ask),
             Missing::Words => Ok(None),
         }
+    }
+
+    /// "sorry, I meant with urgent priority": a value of the request that a question is open about.
+    fn with_correction(&self, open: &OpenQuestion, ask: &Ask) -> Flow<Option<Said>> {
+        let Some((tool, arguments)) = &open.query.call else { return Ok(None) };
+        let Some(offer) = self.offer(tool) else { return Ok(None) };
+        let mut arguments = arguments.clone();
+        for phrase in &ask.phrases {
+            let chosen = |slot: &Slot| {
+                let named = |word: &&str| !slot.words.contains(&word.to_lowercase());
+                let words: Vec<&str> = phrase.text.split_whitespace().filter(named).collect();
+                Some((slot.shape.path.clone(), slot.shape.choice(&words.join(" "))?.clone()))
+            };
+            let mut found = offer.slots.iter().filter_map(chosen);
+            let (Some((path, value)), None) = (found.next(), found.next()) else {
+                return Ok(None);
+            };
+            put(&mut arguments, &path, value);
+        }
+        let mut query = open.query.clone();
+        query.call = Some((tool.clone(), arguments));
+        if ask.phrases.is_empty() { Ok(None) } else { self.carry_out(query, true).map(Some) }
     }
 
     /// "No, the other one": another choice for the question answered last.
@@ -217,6 +249,7 @@ impl Scene<'_> {
                     Ok(Some(self.offered(self.say(Say::DidYouMean, &with), open, things)))
                 }
                 Found::None | Found::Unknown | Found::Failed(_) => match slot.shape.value(text) {
+                    None if text.split_whitespace().count() > 2 => Ok(None),
                     Some(value) => self.with_argument(open.query.clone(), &slot, value).map(Some),
                     None => Ok(Some(self.needs(open.query.clone(), &slot))),
                 },
@@ -224,6 +257,8 @@ impl Scene<'_> {
         }
         match slot.shape.value(text) {
             Some(value) => self.with_argument(open.query.clone(), &slot, value).map(Some),
+            // A sentence that is no such value is something else.
+            None if text.split_whitespace().count() > 2 => Ok(None),
             None => Ok(Some(self.needs(open.query.clone(), &slot))),
         }
     }

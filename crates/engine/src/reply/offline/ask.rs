@@ -3,6 +3,7 @@
 //! Nothing is looked up here; a phrase is words and their context.
 
 mod marks;
+mod order;
 
 use super::read::{Part, Role};
 use super::scene::Scene;
@@ -10,8 +11,9 @@ use crate::entity::token::Gap;
 use crate::entity::{Number, Span};
 use crate::lexicon::{Class, Family};
 use crate::pack::Kind;
+use crate::session::dialogue::Order;
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Ask {
     pub verb: Option<(Family, usize)>,
     /// Words for kinds without a name: the subject, or a field of one.
@@ -46,6 +48,8 @@ pub(super) struct Ask {
     pub corrects: bool,
     /// "the latest 3 changes": how many of the newest; 0 for all.
     pub newest: Option<usize>,
+    /// "the cheapest".
+    pub order: Option<Order>,
 }
 
 #[derive(Debug, Clone)]
@@ -76,6 +80,14 @@ pub(super) struct Phrase {
     pub is_quoted: bool,
     pub span: Span,
     pub at: usize,
+}
+
+impl Phrase {
+    /// Whether it is a number or a code, and no name that can be looked for.
+    pub(super) fn is_code(&self) -> bool {
+        let plain = self.text.chars().all(|c| !c.is_whitespace());
+        plain && self.text.contains(|c: char| c.is_ascii_digit())
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -133,11 +145,17 @@ impl Scene<'_> {
                 }
                 Role::Filler | Role::Command => continue,
                 Role::Verb(family) => {
-                    ask.verb = Some((*family, at));
+                    // "create a task, assign it to Tom": one request, to make something.
+                    let makes = matches!(ask.verb, Some((Family::Create, _)));
+                    if !makes || *family == Family::Create {
+                        ask.verb = Some((*family, at));
+                    }
                     ask.counts |= self.language.is(Class::Count, &part.lower);
                 }
                 Role::Kind { kind, many, narrower } => {
-                    let (kind, many, narrower) = (kind.clone(), *many, narrower.clone());
+                    // "is any circuit down?" asks for several.
+                    let any = at.checked_sub(1).is_some_and(|at| parts[at].is(Class::Any));
+                    let (kind, many, narrower) = (kind.clone(), *many || any, narrower.clone());
                     let after = self.quantifier(parts, at);
                     ask.kinds.push(KindWord { kind, many, narrower, negated, after, at });
                     negated &= excepts && goes_on(at);
@@ -187,6 +205,7 @@ impl Scene<'_> {
         ask.of_shown |= ask.counts && last.any(|p| self.language.is(Class::This, &p.lower));
         ask.they = self.says_they(parts);
         self.take_newest(&mut ask, parts);
+        self.take_order(&mut ask, parts);
         self.own_kinds(&mut ask, parts);
         self.take_values(&mut ask, parts);
         self.join_fields(&mut ask, parts);
@@ -261,7 +280,9 @@ impl Scene<'_> {
     fn give_kinds(&self, ask: &mut Ask, parts: &[Part]) {
         let mut taken: Vec<usize> = Vec::new();
         for phrase in &mut ask.phrases {
-            if phrase.picks || phrase.is_literal {
+            // "the cheapest double room": a value, and no name.
+            let plain = !phrase.text.contains(|c: char| c.is_uppercase() || c.is_ascii_digit());
+            if phrase.picks || phrase.is_literal || ask.order.is_some() && plain {
                 continue;
             }
             let beside = |kind: &&KindWord| {

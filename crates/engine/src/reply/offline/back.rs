@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::offer::{Means, Offer};
+use super::read::Role;
 use super::rows;
 use super::scene::{Said, Scene, Table};
 use crate::lexicon::{self, Say};
@@ -13,6 +14,9 @@ use crate::session::record::CallRecord;
 
 /// Maximum bytes of a text that is an error, and not something that only begins like one: a log.
 const ERROR_BYTES_MAX: usize = 600;
+
+/// Maximum kinds that are named where a name of any kind was not found.
+const KINDS_NAMED_MAX: usize = 2;
 
 /// Whether a call failed, which its server may only say in the text: of the whole, or of one of the values that it was
 /// given.
@@ -35,12 +39,16 @@ impl Scene<'_> {
     pub(super) fn failed(&self, record: &CallRecord) -> Said {
         let mut dialogue = self.dialogue.clone();
         dialogue.open = None;
-        Said {
-            text: wording::result(record),
-            unanswered: Some("tool_failed"),
-            dialogue,
-            ..Said::default()
-        }
+        let offer = self.offer(&record.tool);
+        let paths = offer.into_iter().flat_map(|offer| &offer.slots);
+        let mut paths = paths.filter(|slot| slot.means == Means::Path);
+        let path = paths.find_map(|slot| record.arguments.get(slot.name())?.as_str());
+        let missing = path.filter(|_| lexicon::says_none(&record.result_text()));
+        let text = match missing {
+            Some(path) => self.say(Say::NoSuchPath, &[("path", path)]),
+            None => wording::result(record),
+        };
+        Said { text, unanswered: Some("tool_failed"), dialogue, ..Said::default() }
     }
 
     /// Several things match the words: shows them and asks for one.
@@ -115,6 +123,13 @@ impl Scene<'_> {
         if !kinds.is_empty() && !kinds.iter().any(seen) {
             return self.cannot_look(text, kinds);
         }
+        // "What is the capital of France?" is about nothing that can be looked up here.
+        let plain = !text.contains(|c: char| c.is_ascii_digit());
+        let verb = self.parts.iter().any(|part| matches!(part.role, Role::Verb(_)));
+        let common = !verb && !text.contains(char::is_uppercase);
+        if kinds.is_empty() && plain && (self.is_asked_anew() || common) {
+            return self.no_answer(&[text]);
+        }
         let kinds = self.one_of(kinds);
         let said = self.say(Say::NothingCalled, &[("kinds", &kinds), ("text", text)]);
         let asked = self.asked(said, query, Missing::Term(term), Vec::new());
@@ -130,6 +145,9 @@ impl Scene<'_> {
     }
 
     fn one_of(&self, kinds: &[Kind]) -> String {
+        // What was not looked for is not said to be missing.
+        let all = if kinds.is_empty() { self.all_kinds() } else { Vec::new() };
+        let kinds = if (1..=KINDS_NAMED_MAX).contains(&all.len()) { &all[..] } else { kinds };
         let kinds: Vec<String> = kinds.iter().map(|kind| self.noun(kind, false)).collect();
         if kinds.is_empty() { "thing".to_owned() } else { kinds.join(" or ") }
     }

@@ -19,6 +19,22 @@ impl Offer {
         (!known && (alone || stems(&first) == stems(&says))).then_some(first)
     }
 
+    /// The parameter of which a word is a value that says what is done: "approve", where requests are decided.
+    pub(super) fn decided_by(&self, word: &str) -> Option<&Slot> {
+        let choice = |slot: &&Slot| slot.is_mode() && slot.shape.choice(word).is_some();
+        self.slots.iter().find(choice).filter(|_| !self.reads)
+    }
+
+    /// The values of such parameters.
+    pub(super) fn decisions(&self) -> impl Iterator<Item = String> {
+        let slots = self.slots.iter().filter(|slot| slot.is_mode() && !self.reads);
+        let values = slots.flat_map(|slot| &slot.shape.choices).filter_map(|value| value.as_str());
+        let verb = |value: &&str| {
+            value.chars().all(char::is_lowercase) && lexicon::english().family(value).is_none()
+        };
+        values.filter(verb).map(str::to_owned)
+    }
+
     /// Whether a verb is the one in its name, or the one that its description gives instead.
     pub(super) fn is_done_by(&self, verb: &str) -> bool {
         let described = [&self.acts, &self.also].into_iter().flatten();
@@ -37,7 +53,9 @@ impl Offer {
             alone && self.acts.is_some() && !stems(word).iter().all(described)
         };
         let words = self.words.iter().enumerate().filter(move |(at, word)| {
-            Some(*at) != verb && Some(*word) != self.shared.as_ref() && !is_verb(word)
+            let small = [Class::Who, Class::What, Class::Auxiliary];
+            let small = small.iter().any(|class| english.is(*class, word));
+            Some(*at) != verb && Some(*word) != self.shared.as_ref() && !is_verb(word) && !small
         });
         words.map(|(_, word)| word)
     }
@@ -52,7 +70,7 @@ impl Offer {
     pub(super) fn is_called(&self, slot: &Slot, word: &str) -> bool {
         let kind = self.kind.as_ref().map(|kind| words_of_identifier(kind.as_str()));
         let own = |part: &String| kind.as_ref().is_some_and(|kind| kind.contains(part));
-        let word = word.to_lowercase();
+        let word = lexicon::english().singular(&word.to_lowercase());
         slot.words.split_last().is_some_and(|(last, rest)| *last == word && rest.iter().all(own))
     }
 

@@ -6,7 +6,6 @@
 use serde_json::{Map, Value};
 
 use super::ask::{Ask, Phrase, phrase as phrase_of};
-use super::find::{Found, bare};
 use super::fit::takes_literal;
 use super::narrow::{side, thing_value};
 use super::offer::{Means, Offer, Slot};
@@ -16,8 +15,7 @@ use super::scene::{Flow, Said, Scene};
 use super::schema::put;
 use crate::entity::Number;
 use crate::lexicon::{self, Class, Say};
-use crate::pack::words_of_identifier;
-use crate::search::words::stems;
+use crate::pack::{Field, words_of_identifier};
 use crate::session::dialogue::{Missing, Query, Term, Thing, Want, What};
 
 /// Arguments, and the words left over.
@@ -58,13 +56,41 @@ impl Scene<'_> {
             is_vouched_for: true,
         };
         let mut left: Vec<&Phrase> = Vec::new();
-        for pointer in &ask.pointers {
+        // "create a task, assign it to Tom": it is what is made.
+        let made = |pointer: &super::ask::Pointer| {
+            let first = ask.verb.is_some_and(|(_, at)| at < pointer.at);
+            let makes = offer.family == Some(lexicon::Family::Create) && first;
+            let later = parts[..pointer.at]
+                .iter()
+                .any(|part| matches!(part.role, Role::Quoted | Role::Content));
+            makes && later && pointer.number == Number::One && pointer.kinds.is_none()
+        };
+        // "give 4107 to Tom and set it to high": what the message itself names.
+        let named = |pointer: &super::ask::Pointer| {
+            let number = |phrase: &Phrase| phrase.at < pointer.at && phrase.is_code();
+            let one = pointer.number == Number::One && pointer.kinds.is_none();
+            one && offer.own_slots().next().is_some() && ask.phrases.iter().any(number)
+        };
+        for pointer in ask.pointers.iter().filter(|pointer| !made(pointer) && !named(pointer)) {
             if let Err(said) = filling.pointer(pointer) {
                 return Ok(Err(said));
             }
         }
-        filling.after_colon();
-        let tail = filling.colon().unwrap_or(usize::MAX);
+        for (at, part) in parts.iter().enumerate().filter(|(_, part)| part.role == Role::Command) {
+            if offer.decided_by(&part.lower).is_some() {
+                filling.choices(&phrase_of(part, &Role::Content, at));
+            }
+        }
+        let mut taken = match filling.pair() {
+            Ok(taken) => taken,
+            Err(said) => return Ok(Err(said)),
+        };
+        taken.extend(filling.after_colon());
+        taken.extend(filling.rest_after_to());
+        taken.extend(filling.bound());
+        taken.extend(filling.after_because());
+        taken.extend(filling.after_noun());
+        taken.extend(filling.after_called());
         // "subtract 3 from 10": what follows "from" comes first.
         let number = |phrase: &&Phrase| phrase.text.parse::<f64>().is_ok();
         let from = |phrase: &&Phrase| number(phrase) && phrase.placed == Some(Class::From);
@@ -73,15 +99,31 @@ impl Scene<'_> {
         if phrases.iter().any(from) {
             phrases.sort_by_key(|phrase| number(phrase) && !from(phrase));
         }
-        for phrase in phrases.into_iter().filter(|phrase| phrase.span.start < tail) {
-            match filling.phrase(phrase)? {
+        let within = |phrase: &&Phrase| {
+            taken.iter().any(|s| s.start <= phrase.span.start && phrase.span.start < s.end)
+        };
+        let mut list: Option<(Slot, usize)> = None;
+        for phrase in phrases.into_iter().filter(|phrase| !within(phrase)) {
+            // "tags hardware and dock"
+            let goes_on = list.take().filter(|(_, at)| {
+                filling.is_joined(*at, phrase.at) && filling.slot_at(&phrase.text).is_none()
+            });
+            let placed = match goes_on {
+                Some((slot, at)) => {
+                    filling.add(&slot, at, phrase);
+                    Ok(true)
+                }
+                None => filling.phrase(phrase)?,
+            };
+            list = filling.last_list().map(|slot| (slot, phrase.at));
+            match placed {
                 Ok(true) => {}
                 Ok(false) => left.push(phrase),
                 Err(said) => return Ok(Err(said)),
             }
         }
         let mut unplaced: Vec<String> = Vec::new();
-        for phrase in left {
+        for phrase in filling.spread(left) {
             match filling.last_resort(phrase)? {
                 Ok(true) => {}
                 Ok(false) => unplaced.push(phrase.text.clone()),
@@ -146,16 +188,33 @@ impl Filling<'_, '_> {
         let any = || {
             let mut required =
                 self.offer.slots.iter().filter(|slot| slot.shape.required && self.is_free(slot));
-            required.find(|slot| matches!(slot.means, Means::AnyName | Means::Own(None))).cloned()
+            let number = |slot: &&Slot| {
+                let last = slot.words.last().map(String::as_str);
+                slot.means == Means::Number && matches!(last, Some("number" | "id"))
+            };
+            let mut numbers = required.clone().filter(number);
+            let first = numbers.find(|slot| side(slot, Class::From)).or_else(|| numbers.next());
+            // `number` of `adr_update_status`: that of the ADR.
+            let kind = words_of_identifier(thing.kind.as_str());
+            let called = kind.iter().all(|word| self.offer.words.contains(word));
+            let named = required.find(|slot| {
+                let own = called && matches!(slot.means, Means::Own(Some(Field::Id)));
+                own || matches!(slot.means, Means::AnyName | Means::Own(None))
+            });
+            named.or(first).cloned()
         };
         let Some(slot) = slot.or_else(any) else { return false };
-        let Some(value) = thing_value(&slot, thing) else { return false };
+        let row = || self.scene.row_of(thing)?.get(slot.name()).cloned();
+        let value = thing_value(&slot, thing).or_else(row);
+        let Some(value) = value.filter(|value| value.is_string() || value.is_number()) else {
+            return false;
+        };
         self.set(&slot, value);
         true
     }
 
     /// Fills parameters that a thing's row has under the same name: the project of a countermeasure.
-    fn fill_from_row(&mut self, thing: &Thing) {
+    pub(super) fn fill_from_row(&mut self, thing: &Thing) {
         let row = self.scene.row_of(thing);
         let open = |slot: &&Slot| {
             slot.shape.required && self.is_free(slot) && matches!(slot.means, Means::Thing(..))
@@ -211,7 +270,7 @@ impl Filling<'_, '_> {
     }
 
     /// Which of several things is meant; if nothing else was said, the choice completes the call.
-    fn which(&self, slot: &Slot, text: &str, things: Vec<Thing>) -> Said {
+    pub(super) fn which(&self, slot: &Slot, text: &str, things: Vec<Thing>) -> Said {
         let mut said = self.scene.several(self.query(text), 0, text, things);
         let alone = self.ask.phrases.len() == 1 && self.ask.pointers.is_empty();
         if let Some(open) = said.dialogue.open.as_mut().filter(|_| alone) {
@@ -222,25 +281,6 @@ impl Filling<'_, '_> {
             open.missing = crate::session::dialogue::Missing::Slot(slot.path());
         }
         said
-    }
-
-    /// The start of the text after a colon: "append insight: berth 4 is full".
-    pub(super) fn colon(&self) -> Option<usize> {
-        let at = self.scene.message.find(": ")?;
-        let text = |slot: &&Slot| slot.means == Means::Text && slot.shape.required;
-        (!self.offer.reads && self.offer.slots.iter().any(|slot| text(&slot))).then_some(at)
-    }
-
-    pub(super) fn after_colon(&mut self) {
-        let Some(at) = self.colon() else { return };
-        let text = self.scene.message[at + 1..].trim();
-        let slots = self.offer.slots.iter().rev();
-        let slot = slots
-            .filter(|slot| slot.means == Means::Text && slot.shape.required)
-            .find(|slot| self.is_free(slot));
-        if let (Some(slot), false) = (slot.cloned(), text.is_empty()) {
-            self.set(&slot, text.into());
-        }
     }
 
     /// Assigns a phrase with a certain parameter: by its form, an adjacent word, as a choice, as a thing. `false`
@@ -276,7 +316,10 @@ impl Filling<'_, '_> {
             return Ok(Ok(true));
         }
         if let Some(slot) = self.named_slot(phrase) {
-            return self.give(&slot, phrase);
+            match self.give(&slot, phrase)? {
+                Ok(false) => {}
+                given => return Ok(given),
+            }
         }
         // "priority urgent": the parameter and its value.
         if let Some((first, rest)) = phrase.text.split_once(' ')
@@ -320,115 +363,5 @@ impl Filling<'_, '_> {
             }
             _ => phrase.clone(),
         }
-    }
-
-    /// Assigns a phrase to a parameter: as the thing it names, as a choice, as text.
-    pub(super) fn give(&mut self, slot: &Slot, phrase: &Phrase) -> Flow<Result<bool, Box<Said>>> {
-        let text = phrase.text.as_str();
-        let kind = match &slot.means {
-            Means::Thing(kind, _) => Some(kind.clone()),
-            Means::Own(_) => self.offer.kind.clone(),
-            _ => None,
-        };
-        if let (Some(kind), Some(id)) = (&kind, &phrase.id) {
-            let mut thing = bare(kind, id);
-            thing.id = Some(id.clone());
-            if let Some(value) = thing_value(slot, &thing) {
-                self.set(slot, value);
-                return Ok(Ok(true));
-            }
-        }
-        if let Some(kind) = kind {
-            let number = text.bytes().all(|byte| byte.is_ascii_digit());
-            let found = match slot.shape.value(text).filter(|_| number) {
-                Some(value) => {
-                    self.set(slot, value);
-                    return Ok(Ok(true));
-                }
-                None => self.scene.find(text, std::slice::from_ref(&kind), phrase.placed)?,
-            };
-            match found {
-                Found::One(thing) => {
-                    // "card": what the row has under the parameter's name.
-                    let row = self.scene.row_of(&thing);
-                    let own = row.as_ref().and_then(|row| row.get(slot.name()));
-                    let own = own.filter(|own| own.is_string() || own.is_number());
-                    let own = own.and_then(|own| slot.shape.value(&super::rows::scalar(own)));
-                    let value = own.or_else(|| thing_value(slot, &thing));
-                    let value = value.or_else(|| slot.shape.value(text));
-                    if let Some(value) = value {
-                        self.set(slot, value);
-                        self.fill_from_row(&thing);
-                        return Ok(Ok(true));
-                    }
-                }
-                Found::Several(things) => return Ok(Err(Box::new(self.which(slot, text, things)))),
-                Found::Near(things) => {
-                    return Ok(Err(Box::new(self.scene.did_you_mean(
-                        self.query(text),
-                        0,
-                        text,
-                        things,
-                    ))));
-                }
-                Found::None | Found::Unknown | Found::Failed(_) => {}
-            }
-        }
-        if !slot.shape.choices.is_empty() && slot.shape.choice(text).is_none() {
-            let (field, choices) = (slot.shown(), slot.shape.choices_shown());
-            let with = [("text", text), ("field", field.as_str()), ("choices", choices.as_str())];
-            let mut query = self.query(text);
-            query.want = Want::Act(self.offer.family.unwrap_or(lexicon::Family::Change));
-            query.kind.clone_from(&self.offer.kind);
-            query.call = Some((self.offer.tool.tool.clone(), self.arguments.clone()));
-            let missing = crate::session::dialogue::Missing::Slot(slot.path());
-            let said =
-                self.scene.asked(self.scene.say(Say::NoChoice, &with), query, missing, Vec::new());
-            return Ok(Err(Box::new(said)));
-        }
-        match slot.shape.value(&slot.searched(&self.offer.described, text)) {
-            Some(value) => {
-                self.set(slot, value);
-                Ok(Ok(true))
-            }
-            None => Ok(Ok(false)),
-        }
-    }
-}
-
-impl Scene<'_> {
-    /// Whether words are the tool's own: in its name, its parameters' names, or its description.
-    pub(super) fn is_own_word(&self, offer: &Offer, text: &str) -> bool {
-        let english = lexicon::english();
-        let slots = || offer.slots.iter().flat_map(|slot| &slot.words);
-        let mut words =
-            text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
-        words.peek().is_some()
-            && words.all(|word| {
-                let singular = english.singular(word);
-                let known = |own: &String| *own == word || *own == singular;
-                let described = stems(word).iter().all(|stem| offer.described.contains(stem));
-                // "which folders may you look into": looking is what a tool that reads does.
-                let looks = offer.reads && english.family(word) == Some(lexicon::Family::Find);
-                let folder =
-                    looks || english.is(Class::Folder, &singular) && offer.is_about_folders();
-                offer.words.iter().any(known)
-                    || slots().any(known)
-                    || folder
-                    || described && offer.reads
-                    || words_of_identifier(&offer.tool.tool.server).iter().any(known)
-            })
-    }
-
-    /// Whether the user's own words name a thing.
-    pub(super) fn is_named_by_user(&self, thing: &Thing) -> bool {
-        let label = thing.label.to_lowercase();
-        let id = thing.id.as_deref().unwrap_or("\u{0}");
-        let says = |text: &str| {
-            let text = text.to_lowercase();
-            text.contains(&label)
-                || text.split(|c: char| !c.is_alphanumeric()).any(|word| word == id)
-        };
-        says(self.message) || self.recent.iter().any(|turn| says(&turn.message))
     }
 }

@@ -41,6 +41,25 @@ pub(super) enum Found {
 }
 
 impl Scene<'_> {
+    /// The things of a kind whose rows have all of these words: "the booking of Tomasz Zielinski".
+    pub(super) fn with_words(&self, text: &str, kind: &Kind) -> Flow<Vec<Thing>> {
+        let wanted = rows::parts(text);
+        let marked = text.contains(|c: char| c.is_uppercase() || c.is_whitespace());
+        let list = self.list_of(kind).filter(|list| list.is_free && marked && !wanted.is_empty());
+        let Some(list) = list else { return Ok(Vec::new()) };
+        let Ok(table) = self.table(list, &list.fixed, false)? else { return Ok(Vec::new()) };
+        let has = |row: &Value| {
+            let own = rows::words(row);
+            wanted.iter().all(|word| own.contains(word))
+        };
+        let fitting = table.rows.iter().filter(|(_, row)| table.is_whole() && has(row));
+        let known = self.known(kind);
+        let things = fitting.filter_map(|(at, row)| {
+            Some(Thing { row: Some(*at), ..rows::thing(row, kind, known)? })
+        });
+        Ok(things.collect())
+    }
+
     /// The thing `text` names among things of these kinds, likelier ones first. After a preposition ("in"),
     /// places come first.
     pub(super) fn find(&self, text: &str, kinds: &[Kind], placed: Option<Class>) -> Flow<Found> {
@@ -173,7 +192,13 @@ impl Scene<'_> {
             for arguments in self.name_filters(offer, text) {
                 match self.table(offer, &arguments, false)? {
                     Ok(table) => {
-                        looked.unread |= table.text.is_some() && table.rows.is_empty();
+                        let written = table.text.as_deref().map(rows::coded_lines);
+                        let written = written.filter(|lines| !lines.is_empty());
+                        for row in written.iter().flatten() {
+                            looked.add(self, row, kind, None, text);
+                        }
+                        let read = written.is_some() || table.text.is_none();
+                        looked.unread |= !read && table.rows.is_empty();
                         looked.unread |= !table.is_whole();
                         for (at, row) in &table.rows {
                             looked.add(self, row, kind, Some(*at), text);
@@ -277,7 +302,11 @@ impl Looked {
             .chain(further)
             .filter_map(|name| rows::fit(&name, text));
         // "rack 1" may be the one with that id, or one that is called so.
-        let numbered = exact_id || rows::ends_with_number(&thing.label, text);
+        let coded_id = thing
+            .id
+            .as_deref()
+            .is_some_and(|id| id.split_once('-').is_some() && rows::ends_with_number(id, text));
+        let numbered = exact_id || coded_id || rows::ends_with_number(&thing.label, text);
         let by_code = || coded().then_some(Fit::Part);
         match fits.max().or(numbered.then_some(Fit::Part)).or_else(by_code) {
             Some(fit) => self.fitting.push((fit, thing)),

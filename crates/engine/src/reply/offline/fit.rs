@@ -38,7 +38,11 @@ impl Scene<'_> {
         let sums = self.adds_up(ask, parts);
         // "commits by Piet": several things, and not what is done.
         let named = |word: &String| offer.reads && *word == english.singular(lead);
-        let leads = own().any(|word| *word == lead || named(word))
+        let describes = english.is(Class::Adjective, lead)
+            && parts.iter().any(|part| matches!(part.role, Role::Kind { many: true, .. }));
+        let asks = [Class::Who, Class::What].iter().any(|class| self.language.is(*class, lead));
+        let leads = !describes && !asks && own().any(|word| *word == lead || named(word))
+            || offer.decided_by(lead).is_some()
             || sums && own().any(|word| english.is(Class::Sum, word));
         let folder = said.iter().any(|word| english.is(Class::Folder, word));
         if has_file(ask) && offer.is_about_folders() && !folder {
@@ -87,6 +91,9 @@ impl Scene<'_> {
                     Some(own) if own.reads() && family.reads() => weights::TOOL_VERB_OTHER,
                     _ => weights::TOOL_VERB_NEAR,
                 }
+            }
+            None if offer.decided_by(lead).is_some() => {
+                weights::TOOL_VERB_EXACT + weights::TOOL_NOUN
             }
             None if leads => weights::TOOL_VERB,
             None if listing && offer.reads && offer.family == Some(Family::List) => {
@@ -151,6 +158,21 @@ impl Scene<'_> {
         if hits == 0 && !leads && ask.follows.is_some() && ask.phrases.iter().all(place) {
             return None;
         }
+        // A day does not say what is wanted.
+        let day = |phrase: &Phrase| {
+            let role = parts.get(phrase.at).map(|part| &part.role);
+            matches!(role, Some(Role::Literal(Literal::Date)))
+        };
+        let told_words = |word: &&String| {
+            let own = stems(word);
+            !own.is_empty() && own.iter().all(|stem| offer.described.contains(stem))
+        };
+        let says = said.iter().any(|word| told_words(&word)) || slots_said.clone().next().is_some();
+        let mut days = ask.phrases.iter().filter(|phrase| phrase.is_literal).peekable();
+        let days = days.peek().is_some() && days.all(day);
+        if hits == 0 && !named_kind && !leads && verb.is_none() && literals > 0 && days && !says {
+            return None;
+        }
         let sets = sets_field(offer, ask, &said);
         if hits == 0 && !named_kind && !(focused && points) && literals == 0 && !leads {
             let slot = ask.verb.is_some_and(|(_, at)| {
@@ -211,7 +233,7 @@ impl Scene<'_> {
     }
 
     /// How many values that are known by their look the tool takes; `None` where it does not take one.
-    fn literals(&self, offer: &Offer, ask: &Ask, parts: &[Part]) -> Option<usize> {
+    pub(super) fn literals(&self, offer: &Offer, ask: &Ask, parts: &[Part]) -> Option<usize> {
         let mut taken = 0;
         let mut used: Vec<String> = Vec::new();
         for phrase in ask.phrases.iter().filter(|phrase| phrase.is_literal) {

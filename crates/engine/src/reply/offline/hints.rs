@@ -26,8 +26,27 @@ pub(super) fn give(offers: &mut [Offer]) {
             found.extend(values.map(|value| (server.clone(), last.clone(), value)));
         }
     }
+    // The values that another tool of the server lists for a parameter of the same name.
+    let listed: Vec<(String, String, Vec<Value>)> = offers
+        .iter()
+        .flat_map(|offer| offer.slots.iter().map(move |slot| (offer, slot)))
+        .filter(|(_, slot)| slot.shape.form == Form::Text && slot.shape.choices.len() > 1)
+        .map(|(offer, slot)| {
+            let server = offer.tool.tool.server.clone();
+            (server, slot.name().to_owned(), slot.shape.choices.clone())
+        })
+        .collect();
     for offer in offers {
         let server = offer.tool.tool.server.clone();
+        for slot in offer.slots.iter_mut().filter(|slot| is_open(slot)) {
+            let own = slot.name().to_owned();
+            let same = listed.iter().filter(|(of, name, _)| *of == server && *name == own);
+            for value in same.flat_map(|(.., values)| values) {
+                if !slot.shape.hints.contains(value) {
+                    slot.shape.hints.push(value.clone());
+                }
+            }
+        }
         for slot in offer.slots.iter_mut().filter(|slot| is_open(slot)) {
             let last = slot.words.last().cloned().unwrap_or_default();
             let own = found.iter().filter(|(of, word, _)| *of == server && *word == last);

@@ -51,7 +51,7 @@ impl Scene<'_> {
         if unshown && bare {
             return Ok(Some(self.who_is_meant(ask, &self.noun(&subject.kind, true))));
         }
-        if !subject.many && !lists && !ask.counts {
+        if !subject.many && !lists && !ask.counts && ask.order.is_none() {
             let of_name = |phrase: &&&Phrase| {
                 phrase.placed == Some(Class::Of)
                     || phrase.kind.as_ref().is_some_and(|k| *k != subject.kind)
@@ -78,6 +78,7 @@ impl Scene<'_> {
             && !subject.many
             && !ask.counts
             && !ask.questions
+            && ask.order.is_none()
             && let Some(view) = self.view_of(&subject.kind)
         {
             let call = Some((view.tool.tool.clone(), view.fixed.clone()));

@@ -72,12 +72,23 @@ impl Slot {
         }
     }
 
+    /// Whether its values say what is done: a decision.
+    pub(super) fn is_mode(&self) -> bool {
+        let mode = |word: &String| lexicon::english().is(Class::SlotMode, word);
+        self.shape.required && !self.shape.choices.is_empty() && self.words.iter().any(mode)
+    }
+
     /// Whether it takes a person.
     pub(super) fn is_person(&self) -> bool {
         self.words.iter().any(|word| lexicon::english().is(Class::SlotPerson, word))
     }
 
     pub(super) fn shown(&self) -> String {
+        let small = |word: &String| lexicon::english().is(Class::Placing, word);
+        // `on` of a day is no name for it.
+        if self.means == Means::Date && self.words.iter().all(small) {
+            return "date".to_owned();
+        }
         self.words.join(" ")
     }
 }

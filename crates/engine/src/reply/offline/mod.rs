@@ -4,10 +4,13 @@
 //! - [`read`] and [`ask`]: the role of each word, and what the message asks for
 //! - [`offer`] and [`schema`]: what the tools can do, and their parameters
 //! - [`hints`] and [`modes`]: values that only descriptions name, and tools that do several things
-//! - [`plan`], [`serve`], [`kinds`], [`each`], [`bounds`], [`narrow`], [`find`], [`point`], [`run`]: questions about things
-//! - [`act`], [`act_again`], [`fit`], [`sum`]: all other tool calls
+//! - [`plan`], [`serve`], [`kinds`], [`each`], [`bounds`], [`narrow`], [`find`], [`point`], [`valued`], [`run`]: questions about things
+//! - [`act`], [`act_again`], [`made`], [`fit`], [`give`], [`spread`], [`written`], [`able`], [`sum`]: all other tool calls
+//! - [`meant`]: the tool that a question means, where its words are others
+//! - [`folders`], [`tables`], [`dictated`]: files without a folder, rows of a table, notes
 //! - [`among`]: filters the last result by a value
-//! - [`called`], [`naming`], [`paths`], [`spelling`], [`zones`]: the words of tool names, values from the conversation,
+//! - [`dates`] and [`day_filter`]: days in words, and lists of what is on them
+//! - [`called`], [`naming`], [`own`], [`pair`], [`refer`], [`paths`], [`spelling`], [`zones`]: the words of tool names, values from the conversation,
 //!   typos, time zones
 //! - [`requests`]: several requests in one message
 //! - [`server`]: which server is meant if several have the same tool
@@ -17,6 +20,7 @@
 //!
 //! Invariant: a call is made only if no content word of the message is left over.
 
+mod able;
 mod act;
 mod act_again;
 mod among;
@@ -25,23 +29,33 @@ mod ask;
 mod back;
 mod bounds;
 mod called;
+mod dates;
+mod day_filter;
+mod dictated;
 mod each;
 mod fill;
 mod find;
 mod fit;
+mod folders;
+mod give;
 mod hints;
 mod kinds;
+mod made;
 mod means;
+mod meant;
 mod modes;
 mod named;
 mod naming;
 mod narrow;
 mod offer;
+mod own;
+mod pair;
 mod paths;
 mod plan;
 mod planner;
 mod point;
 mod read;
+mod refer;
 mod refine;
 mod requests;
 mod rows;
@@ -54,13 +68,19 @@ mod show;
 mod slot;
 mod social;
 mod spelling;
+mod spread;
 mod sum;
+mod tables;
+mod valued;
+mod written;
 mod zones;
 
 use crate::entity::Span;
 use crate::events::TurnEvent;
-use crate::lexicon::{self, Say};
+use crate::lexicon::{self, Family, Say};
+use crate::pack::words_of_identifier;
 use crate::permission::{self, Policy};
+use crate::session::dialogue::{Dialogue, Query, Spoken, Want};
 use crate::session::pending::AwaitedCall;
 use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnStatus};
 use crate::tool::ToolDefinition;
@@ -192,8 +212,7 @@ async fn answer_each(asked: &ReplyRequest<'_>, answer: &mut Answer, pieces: &[Pi
         if said.text.is_empty() {
             let left = planner.message.as_str();
             let with = [("understood", "the rest"), ("left", left)];
-            let language = lexicon::english();
-            said.text = language.say(Say::NotUnderstood, &with).unwrap_or_default();
+            said.text = recollect::say(asked, Say::NotUnderstood, &with);
         }
         all.unanswered = all.unanswered.or(said.unanswered);
         all.absent.extend(said.absent);
@@ -250,9 +269,24 @@ async fn decide(asked: &ReplyRequest<'_>, answer: &mut Answer) -> bool {
     if !approved {
         answer.status = TurnStatus::Refused;
         answer.error = Some(TurnError::new("not_approved", "the call was not approved"));
-        answer.text = "Not done: the call was not approved.".into();
+        answer.text = recollect::say(asked, Say::NotApproved, &[]);
+        answer.dialogue = refused(asked);
     }
     approved
+}
+
+/// The dialogue after a refusal, so that "no, I meant high" is about what was refused.
+fn refused(asked: &ReplyRequest<'_>) -> Option<Dialogue> {
+    let awaited = asked.decided.first()?;
+    let mut verbs = words_of_identifier(&awaited.tool.name).into_iter();
+    let family = verbs.find_map(|word| lexicon::english().family(&word));
+    let call = Some((awaited.tool.clone(), awaited.arguments.as_object()?.clone()));
+    let want = Want::Act(family.unwrap_or(Family::Change));
+    let query = Query { want, call, refused: true, ..Query::default() };
+    let mut dialogue = asked.session.head.dialogue.as_deref().cloned().unwrap_or_default();
+    (dialogue.open, dialogue.unanswered) = (None, false);
+    dialogue.speak(Spoken { turn: 0, query, shown: Vec::new(), count: None });
+    Some(dialogue)
 }
 
 /// Ends the turn with a reply.
@@ -262,6 +296,7 @@ async fn tell(asked: &ReplyRequest<'_>, mut answer: Answer, said: Said, why: &st
     let unsure = unanswered.is_some_and(|code| !matches!(code, "unavailable" | "tool_failed"));
     let nothing = !answer.calls.iter().any(CallRecord::ok);
     let missing = unavailable(asked).filter(|_| unsure && nothing);
+    answer.by_tools = unanswered.is_none() && !said.text.is_empty() && !nothing;
     answer.text = said.text;
     let approved = asked.decided.iter().any(|awaited| awaited.approved == Some(true));
     if answer.text.is_empty() && approved && answer.calls.iter().any(CallRecord::ok) {
@@ -283,7 +318,7 @@ async fn tell(asked: &ReplyRequest<'_>, mut answer: Answer, said: Said, why: &st
     } else if let Some(missing) = missing {
         answer.text = format!("{} {missing}", answer.text);
     }
-    answer.dialogue = Some(said.dialogue);
+    answer.dialogue = Some(Dialogue { unanswered: unanswered.is_some(), ..said.dialogue });
     answer.absent = said.absent;
     // A question to the user leaves a query unanswered; in a chat it is an ordinary reply.
     let fails = |code: &&str| asked.is_query() || *code == "tool_failed";
@@ -309,10 +344,7 @@ fn unavailable(asked: &ReplyRequest<'_>) -> Option<String> {
         asked.unavailable.iter().map(|(server, why)| format!("{server} ({why})")).collect();
     let with = [("servers", servers.join("; "))];
     let with: Vec<(&str, &str)> = with.iter().map(|(key, text)| (*key, text.as_str())).collect();
-    let language = lexicon::of(asked.message);
-    let said = language.say(Say::Unavailable, &with);
-    let said = said.or_else(|| lexicon::english().say(Say::Unavailable, &with));
-    said.filter(|_| !servers.is_empty())
+    (!servers.is_empty()).then(|| recollect::say(asked, Say::Unavailable, &with))
 }
 
 fn told(asked: &ReplyRequest<'_>, answer: Answer) -> ReplyOutcome {

@@ -4,8 +4,10 @@ use serde_json::Value;
 
 use super::ask::{Ask, KindWord, Phrase};
 use super::find::Found;
+use super::offer::{Means, Offer, Slot};
+use super::run::word::begins_alike;
 use super::scene::{Flow, Said, Scene};
-use super::serve::{looks_named, same_kind};
+use super::serve::{Meaning, looks_named, same_kind};
 use crate::lexicon::{self, Class, Family};
 use crate::pack::{Kind, words_of_identifier};
 use crate::session::dialogue::{Query, Term, Thing, Want, What};
@@ -74,18 +76,63 @@ impl Scene<'_> {
         }
     }
 
+    /// "what's assigned to Sunita": the things of the only list that can be narrowed by that field.
+    pub(super) fn given_to(&self, ask: &Ask, meaning: &Meaning<'_>) -> Flow<Option<Said>> {
+        let ([field], [name]) = (ask.fields.as_slice(), meaning.phrases.as_slice()) else {
+            return Ok(None);
+        };
+        let asks = ask.questions || ask.counts || ask.verb.is_some();
+        let takes = |slot: &Slot| slot.name() == field && slot.means == Means::Text;
+        let lists = |offer: &&Offer| offer.lists() && offer.slots.iter().any(takes);
+        let mut offers = self.offers.iter().filter(lists);
+        let (Some(offer), None) = (offers.next(), offers.next()) else { return Ok(None) };
+        if !asks || ask.follows.is_some() || ask.of_shown || name.placed != Some(Class::To) {
+            return Ok(None);
+        }
+        let what = What::Choice { field: field.clone(), value: name.text.as_str().into() };
+        let terms = vec![Term { text: name.text.clone(), what, negated: name.negated }];
+        let want = if ask.counts { Want::Count } else { Want::List };
+        self.run(Query { want, kind: offer.kind.clone(), terms, ..Query::default() }).map(Some)
+    }
+
+    /// A question for what mentions something, asked of the tool that searches: "which decisions mention Redis?".
+    pub(super) fn mentioned(&self, ask: &Ask) -> Flow<Option<Said>> {
+        let [phrase] = ask.phrases.as_slice() else { return Ok(None) };
+        let of_kind = |word: &KindWord| {
+            let kind = words_of_identifier(word.kind.as_str());
+            self.searching().is_some_and(|offer| {
+                offer.kind.as_ref() == Some(&word.kind)
+                    || kind.iter().all(|word| offer.words.contains(word))
+            })
+        };
+        let lists = ask.verb.is_none_or(|(family, _)| family.reads());
+        if !(ask.questions || ask.verb.is_some()) || !lists || !ask.kinds.iter().all(of_kind) {
+            return Ok(None);
+        }
+        let words: Vec<&str> = phrase.text.split_whitespace().collect();
+        let says = |word: &&str| self.language.is(Class::Mentions, &word.to_lowercase());
+        let at = words.iter().position(says);
+        let Some(at) = at.filter(|at| at + 1 < words.len()) else { return Ok(None) };
+        self.searched(&Phrase { text: words[at + 1..].join(" "), ..phrase.clone() })
+    }
+
     /// The only tool that searches for words and needs nothing else.
-    pub(super) fn searching(&self) -> Option<&super::offer::Offer> {
-        let searches = |offer: &&super::offer::Offer| {
+    pub(super) fn searching(&self) -> Option<&Offer> {
+        let searches = |offer: &&Offer| {
             let mut required = offer.slots.iter().filter(|slot| slot.shape.required);
             let first = required.next();
             offer.is_free
                 && offer.family == Some(Family::Find)
-                && first.is_some_and(|slot| slot.means == super::offer::Means::Search)
+                && first.is_some_and(|slot| slot.means == Means::Search)
                 && required.next().is_none()
         };
-        let mut found = self.offers.iter().filter(searches);
-        found.next().filter(|_| found.next().is_none())
+        let mut found: Vec<&Offer> = self.offers.iter().filter(searches).collect();
+        if found.len() > 1 {
+            let english = lexicon::english();
+            let named = |word: &String| english.family(word) == Some(Family::Find);
+            found.retain(|offer| offer.words.iter().any(named));
+        }
+        if let [only] = found[..] { Some(only) } else { None }
     }
 
     pub(super) fn searched(&self, phrase: &Phrase) -> Flow<Option<Said>> {
@@ -110,6 +157,12 @@ impl Scene<'_> {
         let kind = things.first().map(|thing| thing.kind.clone());
         let field = self.actor(kind.as_ref());
         if let ([thing], None) = (things.as_slice(), &field)
+            && let Ok((row, _)) = self.whole(thing)?
+            && let Some(key) = self.related_key(&row)
+        {
+            return self.fields_query(vec![super::rows::spoken(&key)], things, None);
+        }
+        if let ([thing], None) = (things.as_slice(), &field)
             && let Ok((row, thing)) = self.whole(thing)?
         {
             let inner = row.as_object().into_iter().flatten().map(|(_, value)| value);
@@ -126,6 +179,36 @@ impl Scene<'_> {
             }
         }
         self.fields_query(vec![field.unwrap_or_else(|| "owner".into())], things, None)
+    }
+
+    /// Fields of a named thing that the other phrases of a message name: "when was Tiny Tim last watered?".
+    pub(super) fn told_field(&self, name: &Phrase, meaning: &Meaning<'_>) -> Flow<Option<Said>> {
+        let others = meaning.phrases.iter().filter(|phrase| phrase.at != name.at);
+        let fields: Vec<String> = others.map(|phrase| phrase.text.clone()).collect();
+        if fields.is_empty() || name.is_literal {
+            return Ok(None);
+        }
+        let Found::One(thing) = self.thing_named(name)? else { return Ok(None) };
+        let Ok((row, _)) = self.whole(&thing)? else { return Ok(None) };
+        match fields.iter().all(|field| super::rows::field(&row, field).is_some()) {
+            true => self.fields_query(fields, vec![thing], None).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// The field of a row that a verb of the message names: `assigned_to` for "who is it assigned to".
+    fn related_key(&self, row: &Value) -> Option<String> {
+        let verbs = self.parts.iter().filter(|part| part.is(Class::Relates));
+        let mut verbs = verbs.map(|part| part.lower.as_str()).filter(|verb| verb.len() > 3);
+        let keys = || row.as_object().into_iter().flatten().map(|(key, _)| key);
+        verbs.find_map(|verb| {
+            let named = |key: &&String| {
+                let words = words_of_identifier(key);
+                let synonym = |own: &String| lexicon::english().is_synonym(own, verb);
+                words.first().is_some_and(|own| begins_alike(own, verb) || synonym(own))
+            };
+            keys().find(named).cloned()
+        })
     }
 
     /// The contents of a named thing.
@@ -224,10 +307,17 @@ fn holder(row: &Value) -> Option<(&str, String)> {
         let last = words.last().map(String::as_str).unwrap_or_default();
         english.is(Class::PersonKind, last) || english.is(Class::Holder, last)
     };
-    let mut fields = row.as_object()?.iter();
-    fields.find_map(|(key, value)| {
-        let person = super::rows::shown(value);
-        let named = is_person(key) && !value.is_null() && !person.trim().is_empty();
-        named.then_some((key.as_str(), person))
-    })
+    let object = row.as_object()?;
+    let holds = |key: &str| {
+        let words = words_of_identifier(key);
+        words.last().is_some_and(|word| english.is(Class::Holder, word))
+    };
+    let found = |fits: &dyn Fn(&str) -> bool| {
+        object.iter().find_map(|(key, value)| {
+            let person = super::rows::shown(value);
+            let named = fits(key) && !value.is_null() && !person.trim().is_empty();
+            named.then_some((key.as_str(), person))
+        })
+    };
+    found(&holds).or_else(|| found(&is_person))
 }

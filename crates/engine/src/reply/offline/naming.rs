@@ -60,6 +60,15 @@ pub(super) fn described_noun(tool: &ToolDefinition, tools: &[ToolDefinition]) ->
     (!english.is(Class::Filler, &noun)).then(|| english.singular(&noun))
 }
 
+/// Whether a description says that something new is made, whatever its verb: "Open a new ticket".
+pub(super) fn makes_new(tool: &ToolDefinition) -> bool {
+    let english = lexicon::english();
+    let mut words = tool.description.split_whitespace().skip(1).map(str::to_lowercase);
+    let next = words.next().unwrap_or_default();
+    let noun = if english.is(Class::A, &next) { words.next().unwrap_or_default() } else { next };
+    noun == "new"
+}
+
 /// The verb with which a description begins: "Switches branches".
 pub(super) fn described_verb(tool: &ToolDefinition) -> Option<(String, Family)> {
     let first = tool.description.split(|c: char| !c.is_alphanumeric()).find(|w| !w.is_empty())?;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::ask::Phrase;
 use super::find::{Found, bare, is_named, narrowing_kinds};
 use super::offer::{Means, Offer, Slot, is_literal};
+use super::run::word::begins_alike;
 use super::scene::{Flow, Scene};
 use super::schema::{Form, put};
 use crate::lexicon::{self, Class, Family};
@@ -40,6 +41,9 @@ impl Scene<'_> {
             negated: phrase.negated,
         };
         let own = offer.kind.as_ref();
+        if let Some(terms) = self.day_terms(offer, phrase) {
+            return Ok(Narrowed::Terms(terms));
+        }
         if phrase.placed.is_none()
             && let Some(named) = self.named_itself(offer, phrase)
         {
@@ -176,15 +180,30 @@ impl Scene<'_> {
                     Value::Bool(is) if is_flag => Value::Bool(is != phrase.negated),
                     value => value,
                 };
+                // "high priority"
+                let called = |slot: &&Slot| slot.name() == name;
+                let after = words.get(end).map(|word| word.to_lowercase());
+                let slot = offer.slots.iter().find(called).filter(|_| !is_flag);
+                let names = slot.zip(after).is_some_and(|(slot, word)| slot.words.contains(&word));
                 let what = What::Choice { field: name, value };
                 terms.push(Term { text: words[at..end].join(" "), what, negated });
-                (at, field) = (end, None);
+                (at, field) = (end + usize::from(names), None);
                 continue;
             }
+            let said = words[at].to_lowercase();
             let slot = offer.slots.iter().find(|slot| {
-                slot.means == Means::Choice && slot.words.iter().any(|word| word == words[at])
+                slot.means == Means::Choice && slot.words.contains(&said)
                     || slot.means == Means::Text && offer.is_called(slot, words[at])
             });
+            // "tagged finance"
+            let formed = |slot: &&Slot| {
+                let without = |word: &String| lexicon::english().is(Class::SlotWithout, word);
+                let alike = |word: &String| *word == said || begins_alike(word, words[at]);
+                slot.means == Means::Text
+                    && slot.words.iter().any(alike)
+                    && !slot.words.iter().any(without)
+            };
+            let slot = slot.or_else(|| offer.slots.iter().find(formed));
             match slot {
                 Some(slot) if at + 1 < words.len() => (field, at) = (Some(slot), at + 1),
                 _ => match field {
@@ -316,7 +335,7 @@ impl Scene<'_> {
                 let fits = slot.shape.choices.is_empty() || slot.shape.choices.contains(value);
                 fits.then(|| (slot, value.clone()))
             }
-            What::Bound { .. } | What::Word => None,
+            What::Bound { .. } | What::Days { .. } | What::Word => None,
         }
     }
 

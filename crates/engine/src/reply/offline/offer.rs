@@ -6,10 +6,11 @@
 //! Invariant: every required parameter of a tool is a slot or fixed.
 
 mod generic;
+mod kind;
 
 use serde_json::{Map, Value};
 
-use super::naming::{described_noun, described_verb, own_words, shared_word};
+use super::naming::{described_verb, makes_new, shared_word};
 use super::schema::{Form, Shape, shapes};
 use super::{hints, modes};
 use crate::lexicon::{self, Class, Family, Language};
@@ -17,7 +18,10 @@ use crate::pack::{Check, EntityType, Field, Generic, Kind, PackSet, words_of_ide
 use crate::search::words::stems;
 use crate::tool::ToolDefinition;
 
+use kind::{kind_of, noun_of, told_by_pack};
+
 pub(super) use super::means::{Means, Slot};
+pub(super) use kind::packs_used;
 
 #[derive(Debug, Clone)]
 pub(super) struct Offer {
@@ -82,6 +86,11 @@ impl Offer {
         self.slots.iter().any(|slot| slot.means == Means::Zone)
     }
 
+    /// Whether it takes a date.
+    pub(super) fn takes_date(&self) -> bool {
+        self.slots.iter().any(|slot| slot.means == Means::Date)
+    }
+
     /// The slots that identify the thing it is about.
     pub(super) fn own_slots(&self) -> impl Iterator<Item = &Slot> {
         self.slots.iter().filter(|slot| matches!(slot.means, Means::Own(_)))
@@ -138,7 +147,7 @@ pub(super) fn offers(
     let nouns: Vec<Kind> = tools.iter().filter_map(|tool| kind_of(tool, tools, packs)).collect();
     let mut offers = Vec::new();
     for tool in tools.iter().filter(|tool| !is_generic(&tool.tool.name)) {
-        let kind = kind_of(tool, tools, packs);
+        let kind = kind_of(tool, tools, packs).or_else(|| noun_of(tool, tools, &nouns));
         let offer = typed(tool, kind, &nouns, packs, freedom, shared_word(tool, tools));
         offers.extend(modes::split(offer));
     }
@@ -174,11 +183,13 @@ fn identify(offers: &mut [Offer]) {
         let kind = offer.kind.clone().filter(|kind| listed.contains(kind))?;
         let mut required = offer.slots.iter().filter(|slot| slot.shape.required);
         let (slot, None) = (required.next()?, required.next()) else { return None };
-        let known = matches!(offer.family, Some(Family::Show | Family::Remove)) && plain(slot);
+        let shows = offer.family == Some(Family::Find) && offer.reads;
+        let known =
+            (matches!(offer.family, Some(Family::Show | Family::Remove)) || shows) && plain(slot);
         known.then(|| (offer.tool.tool.server.clone(), slot.name().to_owned(), kind))
     });
     let found: Vec<(String, String, Kind)> = found.collect();
-    for offer in offers.iter_mut().filter(|offer| !offer.reads) {
+    for offer in offers.iter_mut().filter(|offer| !offer.reads || !offer.lists()) {
         let server = &offer.tool.tool.server;
         for slot in offer.slots.iter_mut().filter(|slot| plain(slot)) {
             let own = found.iter().filter(|(of, name, _)| of == server && *name == slot.name());
@@ -192,45 +203,6 @@ fn identify(offers: &mut [Offer]) {
             }
         }
     }
-}
-
-/// The kind that a tool's name is about: a pack's type if its server uses that name, else its noun.
-fn kind_of(tool: &ToolDefinition, tools: &[ToolDefinition], packs: &PackSet) -> Option<Kind> {
-    let english = lexicon::english();
-    let words = own_words(tool, tools);
-    if let Some((known, _)) = told_by_pack(tool, packs) {
-        return Some(known.kind.clone());
-    }
-    let known = packs.type_of_tool(&tool.tool.name);
-    // "task" is a countermeasure only on a server that uses other words of that pack.
-    let same = |other: &&ToolDefinition| other.tool.server == tool.tool.server;
-    let says = |known: &&EntityType| {
-        let own = || packs.types().iter().filter(|other| other.pack == known.pack);
-        let mut names = tools.iter().filter(same).map(|one| words_of_identifier(&one.tool.name));
-        names.any(|name| own().any(|other| other.is_named_in(&name)))
-    };
-    if let Some(known) = known.filter(says) {
-        return Some(known.kind.clone());
-    }
-    if let Some(noun) = described_noun(tool, tools) {
-        return Some(Kind::new(noun));
-    }
-    let is_verb = |at: &usize| words.get(*at).is_some_and(|word| english.family(word).is_some());
-    let verb = [0, words.len().saturating_sub(1)].into_iter().find(is_verb);
-    if verb.is_none() && modes::mode(tool).is_none() {
-        return None;
-    }
-    let rest = words.iter().enumerate().filter(|(at, _)| Some(*at) != verb);
-    let noun: Vec<String> = rest.map(|(_, word)| english.singular(word)).collect();
-    (!noun.is_empty()).then(|| Kind::new(noun.join("_")))
-}
-
-/// The type that a pack names a tool for, and what the tool does with it.
-fn told_by_pack<'p>(tool: &ToolDefinition, packs: &'p PackSet) -> Option<(&'p EntityType, Family)> {
-    packs.types().iter().find_map(|known| {
-        let (does, _) = known.tools.iter().find(|(_, name)| **name == tool.tool.name)?;
-        Some((known, if does == "list" { Family::List } else { Family::Show }))
-    })
 }
 
 fn typed(
@@ -251,6 +223,9 @@ fn typed(
     let described = described.filter(|_| own.is_none());
     let family = own.or(described.as_ref().map(|(_, family)| *family));
     let family = told_by_pack(tool, packs).map(|(_, family)| family).or(family);
+    // "Open a new ticket" shows none.
+    let shows = family.is_none_or(|family| family == Family::Show) && !freedom.is_free(tool);
+    let family = if shows && makes_new(tool) { Some(Family::Create) } else { family };
     let mut slots: Vec<Slot> = Vec::new();
     for shape in shapes(&tool.input_schema) {
         let means = means(&shape, kind.as_ref(), family, nouns, packs);
@@ -281,7 +256,7 @@ fn typed(
         slots,
         page,
         is_free: freedom.is_free(tool),
-        reads: freedom.reads(tool),
+        reads: freedom.reads(tool) && (family != Some(Family::Create) || freedom.is_free(tool)),
         tool: tool.clone(),
     }
 }
@@ -308,12 +283,12 @@ fn means(
         (Form::Flag, _) => return Means::Flag,
         (_, Some("date" | "date-time")) => return Means::Date,
         (_, Some("time")) => return Means::Time,
-        (Form::Integer | Form::Number, _) if is(Class::SlotLimit) && !shape.required => {
+        (Form::Integer | Form::Number, _)
+            if is(Class::SlotLimit) && !shape.required && !is_bound(&words) =>
+        {
             return Means::Limit;
         }
-        (Form::Text, None) if words.last().is_some_and(|word| word == "date") => {
-            return Means::Date;
-        }
+        (Form::Text, None) if is_date(&words, &described) => return Means::Date,
         _ => {}
     }
     let (kind_words, field) = without_field(&words);
@@ -351,15 +326,24 @@ fn means(
             false => Means::Thing(known, field),
         };
     }
-    if is(Class::SlotSearch) {
-        return Means::Search;
+    // The text of a comment is written, not searched for.
+    let searched = family.is_some_and(Family::reads) || !words.iter().any(|word| word == "text");
+    if is(Class::SlotSearch) && searched {
+        // "Read an ADR by its number or title": it shows one.
+        let shows = family == Some(Family::Show) && shape.required && own.is_some();
+        return if shows { Means::Own(Some(Field::Id)) } else { Means::Search };
     }
     if is_own && own.is_some() && family.is_some_and(Family::reads) && !shape.many {
         return Means::Own(field);
     }
     let noun = Kind::new(singular(&kind_words, english).join("_"));
-    let known = nouns.contains(&noun).then_some(noun);
-    let known = known.or_else(|| packs.type_of_key(&key).map(|known| known.kind.clone()));
+    let known = nouns.contains(&noun).then(|| noun.clone()).or_else(|| ending_with(&noun, nouns));
+    // A pack has the say only about tools of its own.
+    let used = |pack: &String| {
+        nouns.iter().any(|noun| packs.entity_type(noun).is_some_and(|t| t.pack == *pack))
+    };
+    let by_pack = packs.type_of_key(&key).filter(|known| used(&known.pack));
+    let known = known.or_else(|| by_pack.map(|known| known.kind.clone()));
     match (known, shape.form) {
         (Some(known), _) if Some(&known) == own => Means::Own(field),
         (Some(known), Form::Integer) => Means::Thing(known, Some(Field::Id)),
@@ -367,6 +351,38 @@ fn means(
         (None, Form::Integer | Form::Number) => Means::Number,
         (None, _) => Means::Text,
     }
+}
+
+/// The one kind whose name ends with a word: leave requests, for "request".
+fn ending_with(word: &Kind, nouns: &[Kind]) -> Option<Kind> {
+    let ends = |noun: &&Kind| noun.as_str().ends_with(&format!("_{word}"));
+    let mut found: Vec<&Kind> = nouns.iter().filter(ends).collect();
+    found.sort_by_key(|noun| noun.as_str());
+    found.dedup();
+    match found[..] {
+        [only] if !word.as_str().is_empty() => Some(only.clone()),
+        _ => None,
+    }
+}
+
+/// Whether a parameter bounds a field: the most of a price, not of results.
+fn is_bound(words: &[String]) -> bool {
+    let english = lexicon::english();
+    let of_results = |word: &String| {
+        let word = english.singular(word);
+        english.is(Class::SlotLimit, &word) || english.is(Class::SlotCounted, &word)
+    };
+    words.split_first().is_some_and(|(first, rest)| {
+        english.is(Class::SlotMost, first) && !rest.is_empty() && !rest.iter().any(of_results)
+    })
+}
+
+/// Whether a parameter takes a day: by its name, or by the form that its description gives.
+fn is_date(words: &[String], described: &str) -> bool {
+    let named = |word: &String| lexicon::english().is(Class::SlotDate, word);
+    let checks =
+        matches!(words, [check, side] if check == "check" && (side == "in" || side == "out"));
+    words.last().is_some_and(named) || checks || described.contains("yyyy-mm-dd")
 }
 
 fn declared(name: &str, packs: &PackSet) -> Option<(Kind, Field)> {
@@ -379,7 +395,7 @@ fn declared(name: &str, packs: &PackSet) -> Option<(Kind, Field)> {
 /// A parameter's words without the one that names a field.
 fn without_field(words: &[String]) -> (Vec<String>, Option<Field>) {
     let field = match words.last().map(String::as_str) {
-        Some("id" | "ids") => Some(Field::Id),
+        Some("id" | "ids" | "number" | "no" | "code") => Some(Field::Id),
         Some("name" | "names") => Some(Field::Name),
         Some("slug" | "slugs") => Some(Field::Slug),
         _ => None,

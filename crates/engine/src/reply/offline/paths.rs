@@ -70,27 +70,37 @@ fn named_in(call: &CallRecord) -> Vec<(String, String)> {
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let mut found: Vec<(String, String)> =
         paths.iter().map(|path| (name(path), (*path).to_owned())).collect();
-    let printed = call.output.iter().flat_map(|output| printed(&output.text));
+    let printed = call.output.iter().flat_map(|output| printed(output.plain_text()));
     found.extend(printed.map(|path| (name(path), path.to_owned())));
     let words = words_of_identifier(&call.tool.name);
     if let ([folder], Some(output), true) =
         (paths.as_slice(), &call.output, words.iter().any(|word| english.is(Class::Folder, word)))
     {
-        let folder = folder.trim_end_matches('/');
-        let lines = output.text.lines().map(|line| line.split_once("] ").map_or(line, |l| l.1));
-        // Sizes follow in a column of their own.
-        let lines = lines.map(|line| line.trim().split_once("  ").map_or(line, |(name, _)| name));
-        let named = |name: &&str| !name.is_empty() && !name.contains('/');
-        let folders = output.text.lines().filter_map(|line| {
-            let name = line.trim().strip_prefix("[DIR] ")?;
-            Some(name.split_once("  ").map_or(name, |(name, _)| name))
-        });
-        let folders: Vec<&str> = folders.map(str::trim).filter(named).collect();
-        let is_named = |name: &&str| name.contains('.') || folders.contains(name);
-        let names = lines.map(str::trim).filter(named).filter(is_named);
-        found.extend(names.map(|name| (name.to_owned(), format!("{folder}/{name}"))));
+        let entries = entries(output.plain_text(), folder);
+        found.extend(entries.into_iter().map(|entry| (entry.label.clone(), path_of(&entry))));
     }
     found
+}
+
+/// What the listing of a folder shows to be in it: the names that have an ending or are marked as folders.
+pub(super) fn entries(text: &str, folder: &str) -> Vec<Thing> {
+    let folder = folder.trim_end_matches('/');
+    let entry = |line: &str| {
+        let line = line.trim();
+        let is_folder = line.starts_with("[DIR] ");
+        let name = line.split_once("] ").map_or(line, |(_, name)| name);
+        // Sizes follow in a column of their own.
+        let name = name.split_once("  ").map_or(name, |(name, _)| name).trim();
+        let named = !name.is_empty() && !name.contains('/') && (name.contains('.') || is_folder);
+        let kind = Kind::new(if is_folder { "directory" } else { "file" });
+        let thing = file(&kind, &format!("{folder}/{name}"));
+        named.then(|| Thing { label: name.to_owned(), ..thing })
+    };
+    text.lines().filter_map(entry).collect()
+}
+
+fn path_of(thing: &Thing) -> String {
+    thing.keys.get("path").and_then(Value::as_str).unwrap_or(&thing.label).to_owned()
 }
 
 /// The words of the tools that take paths, in the singular.
@@ -162,7 +172,8 @@ impl Scene<'_> {
                 completed.push(part);
                 continue;
             }
-            if let Some((count, paths)) = self.files_meant(&all, at) {
+            let meant = self.files_meant(&all, at).or_else(|| self.file_picked(&all, at));
+            if let Some((count, paths)) = meant {
                 named = at + count;
                 let file = |text: String| {
                     let (lower, role) = (text.to_lowercase(), Role::Literal(Literal::Path));
@@ -191,6 +202,11 @@ impl Scene<'_> {
                 Role::Literal(Literal::Zone) => {
                     let zone = super::zones::zone_of(&part.text).map(str::to_owned);
                     part.text = zone.unwrap_or_else(|| capitalised(&part.text));
+                }
+                Role::Literal(Literal::Date) => {
+                    let days = super::dates::days_of(&part.text, self.language, self.today);
+                    let day = days.and_then(super::dates::Days::single);
+                    part.text = day.map_or(part.text, |day| day.to_string());
                 }
                 Role::Literal(Literal::Time) => {
                     part.text = super::zones::clock(&part.text).unwrap_or(part.text);
@@ -274,7 +290,10 @@ impl Scene<'_> {
     fn knows_person(&self) -> bool {
         let person = |thing: &Thing| {
             let words = words_of_identifier(thing.kind.as_str());
-            words.iter().any(|word| lexicon::english().is(Class::PersonKind, word))
+            let mut names = thing.label.split_whitespace().peekable();
+            let capital = |word: &str| word.chars().next().is_some_and(char::is_uppercase);
+            let named = thing.label.contains(' ') && names.all(capital);
+            named || words.iter().any(|word| lexicon::english().is(Class::PersonKind, word))
         };
         self.dialogue.focus.first().is_some_and(person)
     }

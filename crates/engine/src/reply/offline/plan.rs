@@ -2,25 +2,55 @@
 
 use super::ask::{Ask, Follow, Phrase};
 use super::fit::counts;
+use super::meant::is_lost;
 use super::offer::{Means, Offer, Slot};
-use super::read::{Part, Role};
+use super::read::{Literal, Part, Role};
 use super::scene::{Flow, Said, Scene};
 use super::schema::put;
+use super::serve::looks_named;
+use crate::entity::Number;
 use crate::lexicon::{self, Class, Family, Say};
 use crate::pack::{Kind, words_of_identifier};
-use crate::session::dialogue::{Query, Term, Want, What};
-
-/// Maximum tools named that do something of the sort that was asked for.
-const ALIKE_MAX: usize = 4;
+use crate::session::dialogue::{Missing, Query, Term, Thing, Want, What};
 
 impl Scene<'_> {
     /// The reply, or the call that must come first.
     pub(super) fn plan(&self) -> Flow<Said> {
         let (from, cancels) = self.opening();
-        let mut parts: Vec<Part> =
-            self.parts.iter().filter(|part| part.span.start >= from).cloned().collect();
-        parts = self.completed(parts);
-        let mut ask = self.ask(&parts);
+        let parts = self.parts.iter().filter(|part| part.span.start >= from).cloned().collect();
+        let parts = self.completed(self.referred(self.done_to(parts)));
+        let ask = self.ask(&parts);
+        let said = self.by_words(ask.clone(), parts.clone(), (from, cancels))?;
+        let meant = if is_lost(&said) { self.by_meaning(&ask, &parts)? } else { None };
+        let mut said = meant.unwrap_or(said);
+        said.dialogue.unread = said.unanswered.is_some() && leans(&ask);
+        let offers = said.dialogue.open.as_ref().is_some_and(|open| !open.candidates.is_empty());
+        if said.unanswered.is_some() && !offers {
+            self.mention(&ask, &mut said);
+        }
+        Ok(said)
+    }
+
+    /// What a message without an answer names is what "it" means in the next one, and not what was shown before.
+    fn mention(&self, ask: &Ask, said: &mut Said) {
+        let named: Vec<&Phrase> = ask.phrases.iter().filter(|it| looks_named(it)).collect();
+        let is = |thing: &&Thing| {
+            named.iter().any(|phrase| phrase.text.to_lowercase() == thing.label.to_lowercase())
+        };
+        match self.shown().find(is) {
+            Some(thing) => said.dialogue.focus_on(thing.clone()),
+            None if named.is_empty() => {}
+            None => said.dialogue.focus.clear(),
+        }
+    }
+
+    /// The reply by the words of the tools.
+    fn by_words(
+        &self,
+        mut ask: Ask,
+        mut parts: Vec<Part>,
+        (from, cancels): (usize, bool),
+    ) -> Flow<Said> {
         if self.dialogue.open.is_some()
             && !cancels
             && !self.only_greets(from)
@@ -29,6 +59,9 @@ impl Scene<'_> {
             return Ok(said);
         }
         if let Some(said) = self.social(from) {
+            return Ok(said);
+        }
+        if let Some(said) = self.dictated()? {
             return Ok(said);
         }
         if let Some(said) = self.noted(&ask) {
@@ -42,6 +75,18 @@ impl Scene<'_> {
             if let Some(said) = self.chosen_again(&ask, &parts)? {
                 return Ok(said);
             }
+        }
+        let lost = is_fragment(&ask, &parts) || self.leans_on_open(&ask) || is_correction(&ask);
+        if self.dialogue.unanswered && lost {
+            let mut said = self.lost();
+            (said.text, said.unanswered) = (self.say(Say::GoesOn, &[]), Some("question"));
+            return Ok(said);
+        }
+        if let Some(said) = self.unshown(&ask) {
+            return Ok(said);
+        }
+        if corrects && let Some(said) = self.change_again(&ask, &parts)? {
+            return Ok(said);
         }
         if let Some(said) = self.calculation(&parts)? {
             return Ok(said);
@@ -59,11 +104,18 @@ impl Scene<'_> {
                 .spoken
                 .first()
                 .is_some_and(|spoken| matches!(spoken.query.want, Want::Act(_)))
+            && ask.verb.is_none_or(|(family, _)| family.reads())
             && let Some(said) = self.earlier()
         {
             return Ok(said);
         }
         if let Some(said) = self.statement()? {
+            return Ok(said);
+        }
+        if let Some(said) = self.about_table(&ask, &parts)? {
+            return Ok(said);
+        }
+        if let Some(said) = self.files_asked(&ask, &parts)? {
             return Ok(said);
         }
         if let Some(said) = self.everything(&ask)? {
@@ -72,26 +124,46 @@ impl Scene<'_> {
         if let Some(query) = self.search_of_kind(&ask) {
             return self.carry_out(query, true);
         }
+        if let Some(said) = self.ability(&ask, &parts) {
+            return Ok(said);
+        }
         let changes = ask.verb.filter(|(family, _)| !family.reads() && !self.adds_up(&ask, &parts));
         if let Some((family, at)) = changes {
             return match self.act(&ask, &parts)? {
                 Some(said) => Ok(said),
-                None => Ok(self.cannot(family, &parts[at..])),
+                None => match self.act_by_values(&ask, &parts)? {
+                    Some(said) => Ok(said),
+                    None => Ok(self
+                        .act_by_choice(&ask, &parts)?
+                        .unwrap_or_else(|| self.cannot(&ask, family, &parts[at..]))),
+                },
             };
         }
         let commands = parts.iter().any(|part| part.role == Role::Command);
         let counted = self.offers.iter().any(|offer| counts(offer, &parts, self.language));
         let valued = self.is_valued(&ask) || self.adds_up(&ask, &parts);
-        let acts = commands || has_literal(&ask) || valued || counted;
-        if (acts || self.is_command(&ask, &parts))
+        let literal = has_literal(&ask) && !self.filters_days(&ask);
+        // What is asked of a list that was shown is not asked of everything.
+        let of_list = ask.of_shown && self.last_list(None).is_some();
+        let acts = commands || literal || valued || counted;
+        if !of_list
+            && (acts || self.is_command(&ask, &parts))
             && let Some(said) = self.act(&ask, &parts)?
         {
             return Ok(said);
         }
+        if let Some(said) = self.mentioned(&ask)? {
+            return Ok(said);
+        }
+        // What would change something is not answered by showing it.
+        let lead = parts.iter().position(|part| part.role == Role::Command);
+        if let Some(at) = lead.filter(|at| self.only_changes(&parts[*at].lower)) {
+            return Ok(self.cannot(&ask, Family::Change, &parts[at..]));
+        }
         if let Some(said) = self.serve(&ask, corrects)? {
             return Ok(said);
         }
-        if let Some(said) = self.act(&ask, &parts)? {
+        if !of_list && let Some(said) = self.act(&ask, &parts)? {
             return Ok(said);
         }
         let earlier = self.earlier().filter(|_| ask.follows != Some(Follow::Same));
@@ -106,13 +178,35 @@ impl Scene<'_> {
     }
 
     /// Whether a message says that the previous one was misunderstood.
-    fn corrects(&self, parts: &[Part]) -> bool {
+    pub(super) fn corrects(&self, parts: &[Part]) -> bool {
         let first = parts.iter().find(|part| part.role != Role::Filler);
         let opens = first.is_some_and(|part| {
             matches!(part.role, Role::Word(Class::No | Class::Sorry | Class::Wait))
         });
         let more = parts.iter().any(|part| !is_correcting(part) && part.role != Role::Filler);
         more && (opens || parts.iter().any(|part| part.is(Class::Meant)))
+    }
+
+    /// Whether a message goes on with a list that a question is still open about, so that it was not shown.
+    fn leans_on_open(&self, ask: &Ask) -> bool {
+        let lists =
+            |query: &Query| query.kind.is_some() && matches!(query.want, Want::List | Want::Count);
+        let open = self.dialogue.open.as_ref();
+        let open = open.filter(|open| open.candidates.is_empty() && lists(&open.query));
+        (open.is_some() || self.dialogue.unread) && leans(ask) && ask.kinds.is_empty()
+    }
+
+    /// The question what "those" are, where nothing was shown.
+    fn unshown(&self, ask: &Ask) -> Option<Said> {
+        let many = ask.pointers.iter().find(|pointer| pointer.number == Number::Many);
+        let nothing = self.dialogue.spoken.is_empty() && self.listed().is_empty();
+        let word = |part: &&Part| part.is(Class::These) || part.is(Class::They);
+        let word = self.parts.iter().find(word).map(|part| part.span);
+        let span = many.map(|pointer| pointer.span).or(word).filter(|_| nothing)?;
+        let text = &self.message[span.start..span.end];
+        let query = self.provisional_query(ask, text);
+        let said = self.say(Say::NoReference, &[("text", text)]);
+        ask.kinds.is_empty().then(|| self.asked(said, query, Missing::Term(0), Vec::new()))
     }
 
     /// Whether numbers are to be added up: "add 2.5 and 4".
@@ -225,22 +319,6 @@ impl Scene<'_> {
         let text = format!("From turn {}: {}", found.turn, found.text);
         Some(Said { text, dialogue: self.dialogue.clone(), ..Said::default() })
     }
-
-    /// The reply if no tool can carry out a verb.
-    fn cannot(&self, family: Family, parts: &[Part]) -> Said {
-        let end = parts.last().map_or(0, |part| part.span.end);
-        let start = parts.first().map_or(0, |part| part.span.start);
-        let what = self.message.get(start..end).unwrap_or(self.message);
-        let mut said = self.lost();
-        let alike = self.offers.iter().filter(|offer| offer.family == Some(family));
-        let can: Vec<String> = alike.take(ALIKE_MAX).map(|offer| offer.words.join(" ")).collect();
-        said.text = match can.is_empty() {
-            true => self.say(Say::Cannot, &[("what", what)]),
-            false => self.say(Say::CannotSo, &[("what", what), ("can", &can.join(", "))]),
-        };
-        said.unanswered = Some(if family.reads() { "no_tool" } else { "cannot" });
-        said
-    }
 }
 
 fn is_correcting(part: &Part) -> bool {
@@ -250,6 +328,35 @@ fn is_correcting(part: &Part) -> bool {
             Class::No | Class::Sorry | Class::Wait | Class::Meant | Class::Mean | Class::Yes
         )
     )
+}
+
+/// Whether a message only adds values to the one before it: "and Lucy?", "from 2026-12-14 to 2026-12-16".
+fn is_fragment(ask: &Ask, parts: &[Part]) -> bool {
+    let plain = ask.verb.is_none()
+        && ask.kinds.is_empty()
+        && ask.pointers.is_empty()
+        && ask.fields.is_empty()
+        && !ask.questions
+        && !ask.counts
+        && !ask.of_shown
+        && !ask.corrects
+        && !parts.iter().any(|part| part.role == Role::Command);
+    let days = ask.phrases.iter().all(|phrase| {
+        let role = parts.get(phrase.at).map(|part| &part.role);
+        matches!(role, Some(Role::Literal(Literal::Date | Literal::Period | Literal::Time)))
+    });
+    let adds = ask.follows == Some(Follow::Continues) || days;
+    plain && adds && !ask.phrases.is_empty()
+}
+
+/// Whether a message is about what was shown before it.
+fn leans(ask: &Ask) -> bool {
+    ask.of_shown || ask.follows.is_some_and(|follows| follows != Follow::Back)
+}
+
+/// Whether a message only corrects the one before it: "no, I meant high".
+fn is_correction(ask: &Ask) -> bool {
+    ask.corrects && ask.verb.is_none() && !ask.questions && !ask.counts
 }
 
 fn has_literal(ask: &Ask) -> bool {

@@ -1,14 +1,20 @@
 //! Plans the answer to one request: reads it once, then takes one step after the other.
 
+use std::collections::BTreeSet;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
 use super::super::call::Verdict;
-use super::super::{Answer, ReplyRequest};
+use super::super::{Answer, ReplyRequest, recollect};
 use super::offer::{self, Freedom, Offer};
-use super::read::{Part, Reader};
+use super::read::{Part, Reader, own_only};
 use super::requests::{self, Split};
 use super::scene::{Planned, Said, Scene, Step};
+use super::schema::plain;
 use super::{CALLS_MAX, call, first_message, paths, server, social, unavailable};
 use crate::entity::{Noticed, Span};
-use crate::lexicon::{self, Language, Say};
+use crate::lexicon::{self, Class, Family, Language, Say};
 use crate::pack::{Kind, PackSet};
 use crate::permission::{self, Doubt};
 use crate::session::dialogue::Dialogue;
@@ -23,6 +29,8 @@ pub(super) struct Planner {
     pub parts: Vec<Part>,
     pub dialogue: Dialogue,
     language: &'static Language,
+    /// The language of replies.
+    speaks: &'static Language,
     pub first_message: Option<String>,
     /// Files that the conversation knows, with their paths.
     files: Vec<(String, String)>,
@@ -51,7 +59,7 @@ impl Planner {
         let mut tools: Vec<ToolDefinition> = usable.map(|known| known.definition.clone()).collect();
         let down = server::names_one(text, asked.unavailable.iter().map(|(name, _)| name));
         let down = down.and_then(|_| unavailable(asked));
-        let language = lexicon::of(text);
+        let (language, _) = recollect::languages(asked, text);
         let recent = &asked.assembled.recent;
         let servers = server::choose(&mut tools, text, language, recent);
         let mut offers = offer::offers(&tools, packs, asked.policy);
@@ -62,9 +70,9 @@ impl Planner {
             .filter(|kind| packs.entity_type(kind).is_none())
             .collect();
         let files = paths::seen(recent);
-        let commands = offers.iter().filter_map(Offer::command).collect();
+        let commands = commands(&offers);
         let message = servers.instead.unwrap_or_else(|| text.to_owned());
-        let language = lexicon::of(&message);
+        let (language, speaks) = recollect::languages(asked, &message);
         // Mentions have their positions in the message itself.
         let noticed = &asked.assembled.understanding.noticed;
         let noticed = match piece {
@@ -72,16 +80,25 @@ impl Planner {
             Some(piece) => requests::noticed_in(noticed, piece),
             None => noticed.clone(),
         };
+        let used = offer::packs_used(&offers, packs);
+        let noticed = own_only(noticed, &message, &nouns, (packs, &used));
+        let today = today(asked);
         let reader = Reader {
             message: &message,
             language,
             noticed: &noticed,
             packs,
+            packs_used: &used,
             nouns: &nouns,
             commands,
+            makers: makers(&offers),
+            values: values(&offers),
+            measures: measures(&offers),
             servers: &servers.spans,
             sums: offers.iter().any(Offer::takes_sum),
             zones: offers.iter().any(Offer::takes_zone),
+            dates: offers.iter().any(Offer::takes_date),
+            today,
             files: &files,
             path_words: paths::words(&offers),
             kind_words: kind_words(&offers, packs),
@@ -100,6 +117,7 @@ impl Planner {
             offers,
             dialogue,
             language,
+            speaks,
             first_message,
             files,
             message,
@@ -120,7 +138,7 @@ impl Planner {
 
     /// Verbs of the tools.
     fn commands(&self) -> Vec<String> {
-        self.offers.iter().filter_map(Offer::command).collect()
+        commands(&self.offers)
     }
 
     /// The reply, after the calls that it needs; or the call that waits for approval.
@@ -132,7 +150,7 @@ impl Planner {
         while answer.calls.len() < CALLS_MAX {
             match self.step(asked, &answer.calls) {
                 Step::Say(said) => return Ok(*said),
-                Step::Call(planned) if let Some(doubt) = doubt(asked, &planned) => {
+                Step::Call(planned) if let Some(doubt) = self.doubt(asked, &planned) => {
                     return Ok(self.undone(doubt));
                 }
                 Step::Call(planned) => match call(asked, *planned).await {
@@ -146,6 +164,29 @@ impl Planner {
         Ok(Said { unanswered: Some("too_many_calls"), dialogue, ..Said::default() })
     }
 
+    /// Why a call would change something that the message does not ask for. What one clause forbids does not speak
+    /// against the other, if it names another thing: "do not delete 3, delete 4".
+    fn doubt(&self, asked: &ReplyRequest<'_>, planned: &Planned) -> Option<Doubt> {
+        if asked.policy.reads(&planned.tool) {
+            return None;
+        }
+        let doubt = permission::doubt(asked.message, &planned.arguments)?;
+        let other = || {
+            let (before, after) = asked.message.split_once(&self.message)?;
+            let words = [before, after].into_iter().flat_map(str::split_whitespace);
+            let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+            let named: Vec<&str> =
+                words.filter(|word| word.contains(|c: char| c.is_ascii_digit())).collect();
+            let given = planned.arguments.to_string();
+            let apart = |word: &&str| !given.contains(*word);
+            Some(!named.is_empty() && named.iter().all(apart))
+        };
+        let forbids_other = doubt == Doubt::Forbids
+            && permission::doubt(&self.message, &planned.arguments).is_none()
+            && other().unwrap_or_default();
+        (!forbids_other).then_some(doubt)
+    }
+
     /// Nothing was changed, and why.
     fn undone(&self, doubt: Doubt) -> Said {
         let why = match doubt {
@@ -154,7 +195,7 @@ impl Planner {
             Doubt::Excepts => Say::Excepted,
             Doubt::Alternatives => Say::WhichOfThem,
         };
-        let text = self.language.say(why, &[]);
+        let text = self.speaks.say(why, &[]);
         let text = text.or_else(|| lexicon::english().say(why, &[])).unwrap_or_default();
         Said { text, dialogue: self.dialogue.clone(), ..Said::default() }
     }
@@ -169,6 +210,7 @@ impl Planner {
         let scene = Scene {
             message: &self.message,
             language: self.language,
+            speaks: self.speaks,
             packs: &asked.ports.packs,
             offers: &self.offers,
             tools: &self.tools,
@@ -177,6 +219,8 @@ impl Planner {
             dialogue: &self.dialogue,
             first_message: self.first_message.as_deref(),
             files: &self.files,
+            today: today(asked),
+            now: asked.ports.clock.now().to_zoned(TimeZone::UTC).time(),
             recent: &asked.assembled.recent,
             facts: &asked.assembled.facts,
             memory_full: asked.memory_full,
@@ -202,10 +246,41 @@ impl Planner {
     }
 }
 
-/// Why a call would change something that the message does not ask for.
-fn doubt(asked: &ReplyRequest<'_>, planned: &Planned) -> Option<Doubt> {
-    let changes = !asked.policy.reads(&planned.tool);
-    changes.then(|| permission::doubt(asked.message, &planned.arguments)).flatten()
+/// Today's date in UTC.
+fn today(asked: &ReplyRequest<'_>) -> Date {
+    asked.ports.clock.now().to_zoned(TimeZone::UTC).date()
+}
+
+/// Words besides the verbs of the lexicon that say what is done.
+fn commands(offers: &[Offer]) -> Vec<String> {
+    let decisions = offers.iter().flat_map(Offer::decisions);
+    offers.iter().filter_map(Offer::command).chain(decisions).collect()
+}
+
+/// The values of several words that parameters take.
+fn values(offers: &[Offer]) -> BTreeSet<String> {
+    let slots = offers.iter().flat_map(|offer| &offer.slots);
+    let values = slots.flat_map(|slot| slot.shape.choices.iter().chain(&slot.shape.hints));
+    let values = values.filter_map(|value| Some(plain(value.as_str()?)));
+    values.filter(|value| value.contains(' ')).collect()
+}
+
+/// The units of measurement that parameters take.
+fn measures(offers: &[Offer]) -> BTreeSet<&'static str> {
+    let slots = offers.iter().flat_map(|offer| &offer.slots);
+    let values = slots.flat_map(|slot| slot.shape.choices.iter());
+    values.filter_map(|value| lexicon::measure(&plain(value.as_str()?))).collect()
+}
+
+/// First words of tools that make something, where the lexicon has them as other verbs.
+fn makers(offers: &[Offer]) -> Vec<String> {
+    let english = lexicon::english();
+    let makes = offers.iter().filter(|offer| offer.family == Some(Family::Create));
+    let first = makes.clone().filter_map(|offer| offer.words.first().cloned());
+    let first = first.filter(|word| english.family(word).is_some_and(Family::reads));
+    // "open a ticket", where one can be created.
+    let opens = makes.take(1).flat_map(|_| english.words(Class::Opens).map(str::to_owned));
+    first.chain(opens).collect()
 }
 
 /// The words for what can be listed, in the singular and the plural.

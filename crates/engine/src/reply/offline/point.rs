@@ -116,7 +116,11 @@ impl Scene<'_> {
         if let Some(open) = self.dialogue.open.as_ref().filter(|open| !open.candidates.is_empty()) {
             return &open.candidates;
         }
-        let several = self.dialogue.spoken.iter().find(|spoken| spoken.shown.len() > 1);
+        // A list of one is a list, too; one thing that was shown is none.
+        let several = self.dialogue.spoken.iter().find(|spoken| {
+            let lists = matches!(spoken.query.want, Want::List | Want::Act(_));
+            spoken.shown.len() > 1 || lists && !spoken.shown.is_empty()
+        });
         let any = || self.dialogue.spoken.iter().find(|spoken| !spoken.shown.is_empty());
         several.or_else(any).map_or(&[], |spoken| spoken.shown.as_slice())
     }

@@ -5,15 +5,19 @@
 //!
 //! Invariant: the parts are in the order of the message, and every word is in exactly one.
 
+mod join;
+mod kind;
 mod literal;
 
 use std::collections::BTreeSet;
 
+pub(super) use kind::own_only;
+
 use super::spelling;
 use crate::entity::token::{Clitic, Gap, Setting, Token, tokens};
 use crate::entity::{How, Mention, Noticed, Number, Span};
-use crate::lexicon::{self, Class, Family, Language};
-use crate::pack::{Grammar, Kind, PackSet};
+use crate::lexicon::{Class, Family, Language};
+use crate::pack::{Kind, PackSet};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Role {
@@ -51,6 +55,8 @@ pub(super) enum Literal {
     Ending,
     Time,
     Date,
+    /// Several days: "this week", "before Friday".
+    Period,
     Zone,
     /// An arithmetic expression: "17*23".
     Sum,
@@ -116,6 +122,10 @@ fn is_turn(part: &Part) -> bool {
     )
 }
 
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Whether the words of a message contain it.
 fn is_written(mention: &Mention) -> bool {
     !matches!(mention.how, How::Reference | How::Given)
@@ -126,16 +136,27 @@ pub(super) struct Reader<'a> {
     pub language: &'static Language,
     pub noticed: &'a Noticed,
     pub packs: &'a PackSet,
+    /// The packs of which tools are about some kind.
+    pub packs_used: &'a BTreeSet<String>,
     /// Kinds of tools that no pack knows.
     pub nouns: &'a [Kind],
     /// First words of tools besides the verbs of the lexicon: "convert".
     pub commands: Vec<String>,
+    /// First words of tools that make something, where the lexicon has them as other verbs: "open".
+    pub makers: Vec<String>,
+    /// Values of several words that parameters take: "in progress".
+    pub values: BTreeSet<String>,
+    /// Units of measurement that parameters take.
+    pub measures: BTreeSet<&'static str>,
     /// Where servers are named.
     pub servers: &'a [Span],
     /// Whether a tool evaluates arithmetic expressions.
     pub sums: bool,
     /// Whether a tool takes time zones.
     pub zones: bool,
+    /// Whether a tool takes dates.
+    pub dates: bool,
+    pub today: jiff::civil::Date,
     /// Files that the conversation knows, with their paths.
     pub files: &'a [(String, String)],
     /// The words for what can be listed.
@@ -161,7 +182,7 @@ impl Reader<'_> {
             let (words, role, from) = self.part_at(&tokens, at, &parts);
             let span = Span { start: from, end: tokens[at + words - 1].span.end };
             let span = self.widened(&role, span);
-            let text = self.message[span.start..span.end].to_owned();
+            let text = self.text_of(&role, span);
             let next = tokens[at..].iter().position(|token| token.span.start >= span.end);
             let whole = words == 1 && span == tokens[at].span;
             let lower = if whole { tokens[at].lower.clone() } else { text.to_lowercase() };
@@ -206,6 +227,9 @@ impl Reader<'_> {
         if let Some((words, from)) = self.spaced_path(tokens, at) {
             return (words, Role::Literal(Literal::Path), from);
         }
+        if let Some((words, literal)) = self.days(&tokens[at..]) {
+            return (words, Role::Literal(literal), start);
+        }
         if let Some((literal, from)) = self.literal(token) {
             return (1, Role::Literal(literal), from);
         }
@@ -215,8 +239,18 @@ impl Reader<'_> {
         if let Some(span) = self.sum(token) {
             return (covered(span), Role::Literal(Literal::Sum), span.start);
         }
+        if let Some(words) = self.amount(&tokens[at..]) {
+            return (words, Role::Number, start);
+        }
         if let Some(role) = self.numbered(token) {
             return (1, role, start);
+        }
+        // "number 3": the number says which one.
+        let next = tokens.get(at + 1).filter(|next| next.gap == Gap::Space);
+        if self.language.is(Class::Numbered, &token.lower)
+            && let Some(next) = next.filter(|next| is_digits(next.text))
+        {
+            return (2, Role::Number, next.span.start);
         }
         let theirs = self.language.is(Class::Their, &token.lower);
         if theirs || self.language.is(Class::Its, &token.lower) {
@@ -264,6 +298,7 @@ impl Reader<'_> {
         let leads = before.iter().all(|part| {
             matches!(part.role, Role::Filler)
                 || matches!(part.role, Role::Word(Class::Continue | Class::And | Class::Only))
+                || part.is(Class::Yes)
         });
         // "good evening, list the sites": a greeting before a comma.
         let agrees = [Class::Yes, Class::No, Class::Wait, Class::Sorry];
@@ -274,9 +309,38 @@ impl Reader<'_> {
         {
             return (count, Role::Filler, start);
         }
+        if let Some(count) = self.value_at(words()) {
+            return (count, Role::Content, start);
+        }
         // "patch panels" is a kind, though "patch" is a verb.
         if let Some((words, role)) = self.kind_at(words()).filter(|(count, _)| *count > 1) {
             return (words, role, start);
+        }
+        // "open a ticket", where that makes one.
+        let one = tokens.get(at + 1).filter(|next| next.gap == Gap::Space);
+        let makes = leads && self.makers.contains(&token.lower);
+        if makes && one.is_some_and(|next| self.language.is(Class::A, &next.lower)) {
+            return (1, Role::Verb(Family::Create), start);
+        }
+        // "the open tickets": how they are, and not what is done.
+        let describes = self.language.is(Class::Adjective, &token.lower)
+            && tokens.get(at + 1).is_some_and(|next| next.gap == Gap::Space)
+            && self.is_plural(&tokens[at + 1]);
+        if describes {
+            return (1, Role::Content, start);
+        }
+        if leads && self.hands_over(&tokens[at..]) {
+            return (1, Role::Verb(Family::Change), start);
+        }
+        // "give it to Tom and set it to high": one change of one thing.
+        let alters = |part: &Part| {
+            let verb = matches!(part.role, Role::Verb(family) if !family.reads());
+            verb && self.language.is(Class::Alters, &part.lower)
+        };
+        let joined =
+            before.last().is_some_and(|last| last.is(Class::And) || last.is(Class::Continue));
+        if joined && self.language.is(Class::Alters, &token.lower) && before.iter().any(alters) {
+            return (1, Role::Filler, start);
         }
         // "change the owner": a verb comes first, whatever else the word is.
         if let Some(family) = self.language.family(&token.lower).filter(|_| leads) {
@@ -288,8 +352,14 @@ impl Reader<'_> {
         if let Some((words, role)) = self.kind_at(words()) {
             return (words, role, start);
         }
+        // "does it include breakfast?" asks.
+        let points = before.iter().any(|part| matches!(part.role, Role::Pointer { .. }));
+        let asks = points && self.language.is(Class::Auxiliary, &tokens[0].lower);
         let anew = token.gap != Gap::Space
-            || before.iter().all(|part| matches!(part.role, Role::Filler | Role::Pointer { .. }));
+            || !asks
+                && before
+                    .iter()
+                    .all(|part| matches!(part.role, Role::Filler | Role::Pointer { .. }));
         if let Some(family) = self.language.family(&token.lower).filter(|_| anew) {
             return (1, Role::Verb(family), start);
         }
@@ -337,105 +407,16 @@ impl Reader<'_> {
         if let Some(count) = self.language.starts(Class::Filler, words()).filter(|_| !letter) {
             return (count, Role::Filler, start);
         }
-        match token.text.bytes().all(|byte| byte.is_ascii_digit()) {
-            true => (1, Role::Number, start),
-            false => (1, Role::Content, start),
-        }
+        let number = literal::is_number(token.text, self.language);
+        (1, if number { Role::Number } else { Role::Content }, start)
     }
 
-    /// Whether a name or a reference starts there.
-    fn begins_something(&self, start: usize) -> bool {
-        let Noticed { mentions, references, .. } = self.noticed;
-        mentions.iter().any(|one| one.span.start == start && one.how != How::Given)
-            || references.iter().any(|one| one.span.start == start)
-    }
-
-    /// The kind word at the start of these words.
-    fn kind_at<'w>(&self, words: impl Iterator<Item = &'w str> + Clone) -> Option<(usize, Role)> {
-        let role = |kind: &Kind, many: bool, narrower: Option<String>| Role::Kind {
-            kind: kind.clone(),
-            many,
-            narrower,
-        };
-        if let Some((known, count, grammar)) = self.packs.cue_at(words.clone()) {
-            let text = words.take(count).collect::<Vec<_>>().join(" ");
-            let singular = self.language.singular(&text);
-            let narrower = known.narrows.contains_key(&singular).then_some(singular);
-            return Some((count, role(&known.kind, grammar == Grammar::Plural, narrower)));
-        }
-        // Tools are named in English, whatever the language of the message.
-        let english = lexicon::english();
-        for (noun, many) in words.clone().next().map_or(&[][..], |word| self.language.nouns(word)) {
-            if let Some((known, 1, _)) = self.packs.cue_at(std::iter::once(noun.as_str())) {
-                return Some((1, role(&known.kind, *many, None)));
-            }
-            if let Some(kind) = self.nouns.iter().find(|kind| kind.as_str() == noun) {
-                return Some((1, role(kind, *many, None)));
-            }
-        }
-        self.nouns.iter().find_map(|kind| {
-            let own: Vec<&str> = kind.as_str().split('_').collect();
-            let mut given = words.clone();
-            let fits = own.iter().all(|word| {
-                given.next().is_some_and(|said| said == *word || english.singular(said) == *word)
-            });
-            let last = words.clone().nth(own.len() - 1)?;
-            fits.then(|| (own.len(), role(kind, english.singular(last) != last, None)))
-        })
-    }
-
-    /// Joins parts that belong together: words of one name, "the power one".
-    fn join(&self, parts: Vec<Part>) -> Vec<Part> {
-        let mut joined: Vec<Part> = Vec::new();
-        for part in parts {
-            let glued = joined.last().is_some_and(|last| self.goes_on(last, &part));
-            match joined.last_mut() {
-                Some(last) if glued => {
-                    last.span.end = part.span.end;
-                    last.text = self.message[last.span.start..last.span.end].to_owned();
-                    last.lower = last.text.to_lowercase();
-                    last.is_possessive = part.is_possessive;
-                    if last.role == Role::Number {
-                        last.role = Role::Content;
-                    }
-                }
-                _ => joined.push(part),
-            }
-        }
-        for at in 1..joined.len() {
-            let names_server = self.servers.iter().any(|span| *span == joined[at].span);
-            let places = [Class::In, Class::From, Class::With, Class::Of, Class::To];
-            if names_server && places.iter().any(|class| joined[at - 1].is(*class)) {
-                joined[at - 1].role = Role::Filler;
-            }
-        }
-        for at in 0..joined.len().saturating_sub(1) {
-            let next = &joined[at + 1];
-            if joined[at].role == Role::Content && next.is(Class::One) && next.gap == Gap::Space {
-                joined[at].role = Role::Pick;
-            }
-        }
-        joined
-    }
-
-    /// Whether a part continues the previous name: "pier 9", "marsh & sons", "third floor".
-    fn goes_on(&self, last: &Part, part: &Part) -> bool {
-        if part.gap != Gap::Space || last.is_possessive {
-            return false;
-        }
-        let content = matches!(last.role, Role::Content);
-        let amp = |part: &Part| part.lower == "&";
-        match &part.role {
-            Role::Content => content || last.lower.ends_with('&'),
-            Role::Number => content && !self.is_choice_like(last),
-            Role::Word(Class::And) if amp(part) => content,
-            _ => false,
-        }
-    }
-
-    /// A lower-case word that does not look like part of a name keeps numbers apart: "tail 3".
-    fn is_choice_like(&self, last: &Part) -> bool {
-        let limit = |word: &str| self.language.is(Class::SlotLimit, word);
-        last.lower.split(' ').next_back().is_some_and(limit)
+    /// "give it to Tom", "give 4107 to Tom", and not "give me the list".
+    fn hands_over(&self, tokens: &[Token<'_>]) -> bool {
+        let [first, next, rest @ ..] = tokens else { return false };
+        let it = self.language.is(Class::It, &next.lower);
+        let named = is_digits(next.text) || self.begins_something(next.span.start);
+        let to = rest.iter().any(|token| self.language.is(Class::To, &token.lower));
+        self.language.is(Class::Gives, &first.lower) && !rest.is_empty() && (it || named && to)
     }
 }

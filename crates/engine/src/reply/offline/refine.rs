@@ -1,13 +1,13 @@
 //! The previous query again: about another thing, narrowed further, or corrected.
 
-use super::ask::{Ask, KindWord, Phrase};
+use super::ask::{Ask, Follow, KindWord, Phrase};
 use super::find::Found;
 use super::narrow::Narrowed;
-use super::offer::Means;
+use super::offer::{Means, Offer, Slot};
 use super::rows;
 use super::scene::{Flow, Said, Scene, Table};
 use super::serve::{Meaning, replace, same_place};
-use crate::lexicon::Say;
+use crate::lexicon::{self, Class, Say};
 use crate::pack::Kind;
 use crate::session::dialogue::{Missing, Query, Term, Thing, Want, What};
 
@@ -85,6 +85,7 @@ impl Scene<'_> {
             query.narrower = narrower.and_then(|word| word.narrower.clone());
         }
         query.newest = ask.newest.or(query.newest);
+        query.order.clone_from(&ask.order);
         let Some(offer) = self.list_of(&kind) else { return Ok(self.lost()) };
         let mut added: Vec<Term> = match self.left_out(ask, &query)? {
             Ok(terms) => terms,
@@ -105,16 +106,20 @@ impl Scene<'_> {
                 slot.means == super::offer::Means::Text
                     && fields.clone().next().is_some_and(|f| f == slot.name())
             });
+            // "only the bugs" narrows further.
+            let another = matches!(ask.follows, Some(Follow::Continues | Follow::Same));
+            let goes_on_with_another = another && !super::fit::is_choice(offer, &phrase.text);
             let continued = || match query.terms.as_slice() {
                 // "and jonas?": another value of what the list was narrowed by.
-                [Term { what: What::Choice { field, .. }, .. }] if ask.follows.is_some() => {
+                [Term { what: What::Choice { field, .. }, .. }] if goes_on_with_another => {
                     offer.slots.iter().find(|slot| slot.name() == field)
                 }
                 _ => None,
             };
             let plain = phrase.kind.is_none() && phrase.placed.is_none();
             let continued = continued().filter(|slot| plain && slot.means == Means::Text);
-            if let Some(slot) = slot.or_else(|| offer.person_slot(&phrase.text)).or(continued) {
+            let person = offer.person_slot(&phrase.text).or_else(|| self.owner_slot(offer, phrase));
+            if let Some(slot) = slot.or(person).or(continued) {
                 fields.next();
                 let value = serde_json::Value::from(phrase.text.as_str());
                 let what = What::Choice { field: slot.name().to_owned(), value };
@@ -191,6 +196,19 @@ impl Scene<'_> {
             spoken.query.want = Want::List;
         }
         Ok(said)
+    }
+
+    /// "nina's tasks": the parameter for the person who has them, where nothing else takes names.
+    fn owner_slot<'o>(&self, offer: &'o Offer, phrase: &Phrase) -> Option<&'o Slot> {
+        let after = self.message[phrase.span.end..].trim_start_matches(['\'', '’']);
+        let owns = after.len() < self.message.len() - phrase.span.end && after.starts_with("s ");
+        let kinds = super::find::narrowing_kinds(offer);
+        let text = |slot: &&Slot| slot.means == Means::Text && slot.is_person();
+        let mut slots = offer.slots.iter().filter(text);
+        let person = |kind: &Kind| lexicon::english().is(Class::PersonKind, kind.as_str());
+        let others = kinds.iter().any(person) || phrase.kind.is_some();
+        let slot = slots.next().filter(|_| owns && !others)?;
+        slots.next().is_none().then_some(slot)
     }
 
     /// The reply if a name does not mean exactly one thing.

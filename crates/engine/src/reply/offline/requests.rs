@@ -79,8 +79,10 @@ pub(super) fn permitted(message: &str, language: &Language, commands: &[String])
         .chunk_by(|_, next| next.gap == Gap::Space && !language.is(Class::But, &next.lower))
         .collect::<Vec<_>>();
     let forbids = |clause: &&[Token<'_>]| {
-        let changes =
-            |token: &Token<'_>| language.family(&token.lower).is_some_and(|family| !family.reads());
+        let changes = |token: &Token<'_>| {
+            let family = language.family(&token.lower);
+            family.is_some_and(|family| !family.reads()) || commands.contains(&token.lower)
+        };
         let negates = |token: &Token<'_>| permission::negates(&token.lower);
         clause.iter().any(changes) && clause.iter().any(negates)
     };

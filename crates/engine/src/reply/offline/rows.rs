@@ -5,19 +5,19 @@
 //!
 //! Invariant: nothing is said about a row that it does not contain.
 
-use std::borrow::Cow;
+mod json;
 
 use serde_json::{Map, Value};
 
+pub(super) use json::{coded_lines, json_of, records};
+
+use super::run::word::begins_alike;
 use super::schema::plain;
 use crate::lexicon;
 use crate::pack::{EntityType, Kind, words_of_identifier};
 use crate::reply::wording::number_shown;
 use crate::session::dialogue::Thing;
-use crate::tool::ToolOutput;
 
-/// Maximum bytes of a text that is parsed as a list.
-const LITERAL_BYTES_MAX: usize = 65_536;
 /// Maximum values of a row that are searched.
 const VALUES_MAX: usize = 400;
 /// Keys of a thing's label, in order of preference.
@@ -35,65 +35,12 @@ const LABELS: [&str; 12] = [
     "display_name",
     "subject",
 ];
+/// Keys of a thing's id, in order of preference.
+const IDS: [&str; 6] = ["id", "number", "code", "sku", "isbn", "reference"];
 /// Keys of the list that a result is about.
 const LISTS: [&str; 6] = ["results", "result", "items", "data", "entries", "records"];
 /// Keys that say nothing about a thing itself.
 const FRAME: [&str; 4] = ["url", "display_url", "created", "last_updated"];
-
-/// The JSON of an output, including lists that a Python server wrote as text.
-pub(super) fn json_of(output: &ToolOutput) -> Option<Cow<'_, Value>> {
-    if let Some(json) = &output.json {
-        return Some(entries(json).map_or(Cow::Borrowed(json), Cow::Owned));
-    }
-    let text = output.text.trim();
-    if !text.starts_with(['[', '{']) || text.len() > LITERAL_BYTES_MAX {
-        return None;
-    }
-    let plain = text
-        .replace('\'', "\"")
-        .replace("None", "null")
-        .replace("True", "true")
-        .replace("False", "false");
-    let json: Value = serde_json::from_str(text).or_else(|_| serde_json::from_str(&plain)).ok()?;
-    Some(Cow::Owned(entries(&json).unwrap_or(json)))
-}
-
-/// The rows of a map from names to numbers: `{"sales.xlsx": 5995, "staff.xlsx": 4885}`.
-fn entries(json: &Value) -> Option<Value> {
-    let object = json.as_object().filter(|object| object.len() > 1)?;
-    let is_name = |key: &String| key.contains(['.', '/', '@']);
-    if !object.iter().all(|(key, value)| is_name(key) && value.is_number()) {
-        return None;
-    }
-    let row = |(name, value): (&String, &Value)| serde_json::json!({"name": name, "value": value});
-    Some(object.iter().map(row).collect())
-}
-
-/// The records of a text: "Commit: …", "Author: …" and so on, each beginning with the same key.
-pub(super) fn records(text: &str) -> Option<Value> {
-    let mut records: Vec<Map<String, Value>> = Vec::new();
-    let mut first: Option<String> = None;
-    for line in text.lines() {
-        let Some((key, value)) = line.split_once(": ").filter(|(key, _)| is_key(key)) else {
-            continue;
-        };
-        let (key, value) = (key.to_lowercase(), value.trim().trim_matches(['\'', '"']));
-        let begins = first.as_ref().is_none_or(|first| *first == key);
-        if begins {
-            first.get_or_insert_with(|| key.clone());
-            records.push(Map::new());
-        }
-        records.last_mut()?.entry(key).or_insert_with(|| value.into());
-    }
-    let whole = records.iter().all(|record| record.len() > 1);
-    let rows = records.into_iter().map(Value::Object).collect();
-    (whole && first.is_some()).then_some(Value::Array(rows))
-}
-
-/// Whether a text before a colon is the key of a record: one word that begins with a capital letter.
-fn is_key(text: &str) -> bool {
-    text.starts_with(char::is_uppercase) && text.chars().all(char::is_alphanumeric)
-}
 
 /// The rows of a result, and the total number.
 pub(super) fn rows(json: &Value) -> Option<(Vec<&Value>, usize)> {
@@ -139,7 +86,7 @@ pub(super) fn label(row: &Value, known: Option<&EntityType>) -> Option<String> {
     }
 }
 
-fn label_of(object: &Map<String, Value>, known: Option<&EntityType>) -> Option<String> {
+pub(super) fn label_of(object: &Map<String, Value>, known: Option<&EntityType>) -> Option<String> {
     let declared = known.into_iter().flat_map(|known| &known.label).map(String::as_str);
     let text = |key: &str| match object.get(key)? {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
@@ -161,10 +108,15 @@ pub(super) fn thing(row: &Value, kind: &Kind, known: Option<&EntityType>) -> Opt
             row: None,
         });
     };
-    let own_id = format!("{kind}_id");
+    // A leave request may have a `request_id`.
+    let last = kind.as_str().rsplit('_').next().unwrap_or_default();
+    let names = [kind.as_str(), last].into_iter();
+    let own = names.flat_map(|name| ["id", "number", "no", "code"].map(|k| format!("{name}_{k}")));
+    let own: Vec<String> = own.collect();
+    let own = own.iter().map(String::as_str).chain(IDS);
     let paths = known.into_iter().flat_map(|known| &known.id).map(String::as_str);
     let id = paths
-        .chain([own_id.as_str(), "id"])
+        .chain(own)
         .find_map(|key| object.get(key).filter(|value| !value.is_object()).map(scalar));
     let is_key = |(key, value): &(&String, &Value)| {
         let last = words_of_identifier(key).pop().unwrap_or_default();
@@ -172,7 +124,8 @@ pub(super) fn thing(row: &Value, kind: &Kind, known: Option<&EntityType>) -> Opt
         identifies && (value.is_string() || value.is_number())
     };
     let keys = object.iter().filter(is_key).take(6).map(|(k, v)| (k.clone(), v.clone())).collect();
-    let label = label.or_else(|| id.clone())?;
+    let first = || object.values().find_map(Value::as_str).map(str::to_owned);
+    let label = label.or_else(|| id.clone()).or_else(first)?;
     Some(Thing { kind: kind.clone(), label, id, keys, row: None })
 }
 
@@ -248,6 +201,28 @@ pub(super) fn field<'a>(row: &'a Value, words: &str) -> Option<(&'a str, &'a Val
         .or_else(|| keys().find(|(key, value)| holds(&wanted, &own(key)) && !value.is_null()))
         .or_else(|| keys().find(|(key, value)| holds(&own(key), &wanted) && !value.is_null()))
         .or_else(|| keys().find(|(key, _)| holds(&own(key), &wanted)))
+        .or_else(|| {
+            let means = |own: &String, word: &String| {
+                english.is_synonym(own, word) || begins_alike(own, word)
+            };
+            keys().find(|(key, value)| {
+                let own = own(key);
+                let all = |word: &String| own.iter().any(|own| means(own, word));
+                !value.is_null() && wanted.iter().all(all)
+            })
+        })
+}
+
+/// The field that says when something is, where only a time was asked for: "created", by default.
+pub(super) fn time_field<'a>(row: &'a Value, name: &str) -> Option<(&'a str, &'a Value)> {
+    let is_time = |key: &str| {
+        let words = words_of_identifier(key);
+        words.last().is_some_and(|word| lexicon::english().is(lexicon::Class::FieldTime, word))
+    };
+    let fields = row.as_object().filter(|_| name == "created")?.iter();
+    let mut timed = fields.filter(|(key, value)| is_time(key) && !value.is_null());
+    let first = timed.next().filter(|_| timed.next().is_none());
+    first.map(|(key, value)| (key.as_str(), value))
 }
 
 /// The field of a row with this word or phrase as its value: plain, in the plural, as a choice or a name.
@@ -359,24 +334,5 @@ fn inner(value: &Value, known: &EntityType, found: &mut Vec<Thing>, left: &mut u
         }
         Value::Array(values) => values.iter().for_each(|value| inner(value, known, found, left)),
         _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_map_from_names_to_numbers_is_a_list_and_a_record_is_not() {
-        let sizes = json!({"sales.xlsx": 5995, "staff.xlsx": 4885});
-        let rows = entries(&sizes).unwrap();
-        assert_eq!(rows[1], json!({"name": "staff.xlsx", "value": 4885}));
-        for other in
-            [json!({"id": 7, "u_height": 42}), json!({"a.txt": "x", "b.txt": 2}), json!([1, 2])]
-        {
-            assert_eq!(entries(&other), None, "{other}");
-        }
     }
 }

@@ -5,6 +5,8 @@
 
 mod filter;
 mod newest;
+mod ordered;
+pub(super) mod word;
 
 use serde_json::{Map, Value};
 
@@ -56,7 +58,8 @@ impl Scene<'_> {
             if let Some(handle) = self.as_handle(offer, &arguments)? {
                 arguments = handle;
             }
-            let only_count = query.want == Want::Count && left.is_empty() && query.newest.is_none();
+            let plain = query.newest.is_none() && query.order.is_none();
+            let only_count = query.want == Want::Count && left.is_empty() && plain;
             match self.table(offer, &arguments, only_count)? {
                 Ok(found) => {
                     table.count += found.count;
@@ -78,11 +81,15 @@ impl Scene<'_> {
             query.terms.push(term.clone());
             local.push(term);
         }
+        let row = table.rows.first().and_then(|(_, row)| row.as_object());
+        let keys: Vec<String> = row.map(|row| row.keys().cloned().collect()).unwrap_or_default();
+        let whole = table.clone();
+        self.drop_replaced(&mut query, &mut local, &whole);
         for term in &local {
-            table = match self.filter(table, term, query.narrower.as_deref(), offer) {
+            table = match self.filter(table, term, query.narrower.as_deref(), (offer, &whole)) {
                 Ok(table) => table,
                 Err(said) => {
-                    let named = self.as_named(offer, term)?;
+                    let named = self.as_named(offer, term, &keys)?;
                     let at = query.terms.iter().position(|own| own == term);
                     if let (None, Some(at), true) = (&named, at, self.says_nothing(offer, term)) {
                         query.terms.remove(at);
@@ -106,15 +113,22 @@ impl Scene<'_> {
         if let Some(most) = query.newest {
             return Ok(self.told_newest(query, &kind, table, most));
         }
+        if let Some(order) = query.order.clone() {
+            return Ok(self.told_ordered(query, &kind, table, &order));
+        }
         Ok(self.told_list(query, &kind, &table))
     }
 
     /// A word that no row has as a value, as the thing that it names: "devices made by juniper".
-    fn as_named(&self, offer: &Offer, term: &Term) -> Flow<Option<Term>> {
+    fn as_named(&self, offer: &Offer, term: &Term, keys: &[String]) -> Flow<Option<Term>> {
         if term.what != What::Word {
             return Ok(None);
         }
         let mut kinds = super::find::narrowing_kinds(offer);
+        // The rows say by its id what they belong to.
+        let held = keys.iter().filter_map(|key| Some(Kind::new(key.strip_suffix("_id")?)));
+        let listed = held.filter(|kind| self.list_of(kind).is_some_and(|list| list.is_free));
+        kinds.extend(listed.filter(|kind| !kinds.contains(kind)).collect::<Vec<_>>());
         kinds.retain(|kind| Some(kind) != offer.kind.as_ref());
         Ok(match self.find(&term.text, &kinds, None)? {
             Found::One(thing) if super::find::is_named(&thing, &term.text) => {
@@ -178,6 +192,9 @@ impl Scene<'_> {
 
     /// A list returned as plain text: shown as is, or asked about if it had to be filtered.
     pub(super) fn told_text(&self, query: Query, text: String, left: &[Term]) -> Said {
+        if let Some(said) = self.told_lines(&query, &text, left) {
+            return said;
+        }
         if let Some(term) = left.first() {
             let kinds = query.kind.as_ref().map(|kind| self.noun(kind, true)).unwrap_or_default();
             let with = [("kinds", kinds.as_str()), ("text", term.text.as_str()), ("hint", "")];
@@ -330,6 +347,10 @@ impl Scene<'_> {
                 Some(Thing { row: Some(*at), ..rows::thing(row, kind, known)? })
             })
             .collect();
+        if let Some(text) = self.quantity(&query, table, &shown) {
+            let [only] = shown.as_slice() else { return self.lost() };
+            return self.told_thing(query, only.clone(), text);
+        }
         let count = table.total();
         let text = match (table.count, query.want) {
             (0, _) => self.say(Say::NoneMatch, &[("kinds", &nouns), ("filters", &filters)]),
@@ -386,7 +407,7 @@ impl Scene<'_> {
                     };
                     format!("{} {sign} {number}", rows::spoken(field))
                 }
-                What::Word => format!("\"{}\"", term.text),
+                What::Days { .. } | What::Word => format!("\"{}\"", term.text),
             };
             if term.negated { format!("not {text}") } else { text }
         };

@@ -57,6 +57,8 @@ pub(super) type Flow<T> = Result<T, Box<Step>>;
 pub(super) struct Scene<'a> {
     pub message: &'a str,
     pub language: &'static Language,
+    /// The language of replies.
+    pub speaks: &'static Language,
     pub packs: &'a PackSet,
     pub offers: &'a [Offer],
     pub tools: &'a [ToolDefinition],
@@ -67,6 +69,9 @@ pub(super) struct Scene<'a> {
     pub first_message: Option<&'a str>,
     /// Files that the conversation knows, with their paths.
     pub files: &'a [(String, String)],
+    pub today: jiff::civil::Date,
+    /// The time of day in UTC.
+    pub now: jiff::civil::Time,
     /// Turns of the window, oldest first.
     pub recent: &'a [Arc<TurnRecord>],
     /// What is known about the user.
@@ -77,7 +82,7 @@ pub(super) struct Scene<'a> {
     pub made: &'a [CallRecord],
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Table {
     pub rows: Vec<(RowAt, Value)>,
     /// The total, which may be more.
@@ -232,7 +237,7 @@ impl Scene<'_> {
     }
 
     pub(super) fn say(&self, what: Say, with: &[(&str, &str)]) -> String {
-        let said = self.language.say(what, with);
+        let said = self.speaks.say(what, with);
         said.or_else(|| crate::lexicon::english().say(what, with)).unwrap_or_default()
     }
 }

@@ -10,11 +10,14 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::lexicon;
+use crate::search::words::stems;
 
 /// Maximum depth of references and objects.
 const DEPTH_MAX: usize = 6;
 /// Maximum parameters per tool.
 const SLOTS_MAX: usize = 64;
+/// Shorter words are compared as they are: few letters are left of them.
+const INFLECTED_BYTES_MIN: usize = 7;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
@@ -22,7 +25,9 @@ pub(super) enum Form {
     Integer,
     Number,
     Flag,
-    /// An object without properties, or no type.
+    /// An object without properties, which no text is.
+    Object,
+    /// No type.
     Any,
 }
 
@@ -57,6 +62,7 @@ impl Shape {
             Form::Integer => Value::from(written(text).parse::<i64>().ok()?),
             Form::Number => Value::from(written(text).parse::<f64>().ok()?),
             Form::Flag => Value::from(text.parse::<bool>().ok()?),
+            Form::Object => return None,
             Form::Text | Form::Any => Value::from(text),
         };
         let number = value.as_f64().unwrap_or_default();
@@ -65,14 +71,31 @@ impl Shape {
         (!value.is_number() || !(low || high)).then_some(value)
     }
 
-    /// The choice that a word or phrase names: as written, in the plural, or with other separators.
+    /// The choice that a word or phrase names: as written, in the plural, with other separators, as another way to
+    /// write a unit of measurement, or as another form of a long word; of the last two if only one choice is.
     pub(super) fn choice(&self, text: &str) -> Option<&Value> {
         let wanted = plain(text);
         let singular = lexicon::english().singular(&wanted);
-        self.choices.iter().chain(&self.hints).find(|choice| {
-            let choice = plain(choice.as_str().unwrap_or(&choice.to_string()));
+        let own = |choice: &Value| plain(choice.as_str().unwrap_or(&choice.to_string()));
+        let named = self.choices.iter().chain(&self.hints).find(|choice| {
+            let choice = own(choice);
             choice == wanted || choice == singular
-        })
+        });
+        let one = |same: &dyn Fn(&str) -> bool| {
+            let mut fitting = self.choices.iter().filter(|choice| same(&own(choice)));
+            fitting.next().filter(|_| fitting.next().is_none())
+        };
+        let measured = || {
+            let measure = lexicon::measure(&wanted)?;
+            one(&|choice| lexicon::measure(choice) == Some(measure))
+        };
+        // "decommissioned" for "decommissioning"
+        let inflected = || {
+            let is_long = wanted.len() >= INFLECTED_BYTES_MIN && !wanted.contains(' ');
+            let stem = is_long.then(|| stems(&wanted))?;
+            one(&|choice| choice.len() >= INFLECTED_BYTES_MIN && stems(choice) == stem)
+        };
+        named.or_else(measured).or_else(inflected)
     }
 
     pub(super) fn choices_shown(&self) -> String {
@@ -172,6 +195,7 @@ fn shape(
             Some("integer") => Form::Integer,
             Some("number") => Form::Number,
             Some("boolean") => Form::Flag,
+            Some("object") => Form::Object,
             _ => Form::Any,
         },
         many: schema.get("type").and_then(Value::as_str) == Some("array"),
@@ -264,6 +288,19 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn another_form_of_a_long_word_is_that_choice_if_it_is_the_only_one() {
+        let choices = ["active", "decommissioning", "planned", "planning", "failed"];
+        let schema = json!({"properties": {"status": {"type": "string", "enum": choices}}});
+        let shape = shapes(&schema).remove(0);
+        let choice = |text: &str| shape.choice(text).and_then(Value::as_str);
+        assert_eq!(choice("decommissioned"), Some("decommissioning"));
+        assert_eq!(choice("planned"), Some("planned"));
+        assert_eq!(choice("failing"), None, "it is short");
+        assert_eq!(choice("decommissioned racks"), None);
+        assert_eq!(choice("plannings"), Some("planning"));
+    }
 
     #[test]
     fn nullable_referred_and_nested_parameters_are_seen_as_what_they_are() {

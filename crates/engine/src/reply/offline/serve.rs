@@ -3,6 +3,7 @@
 //! Every phrase ends up in the query or in a question to the user.
 
 use super::ask::{Ask, Follow, KindWord, Phrase, Pointer};
+use super::find::Found;
 use super::point::Meant;
 use super::rows;
 use super::scene::{Flow, Said, Scene};
@@ -18,10 +19,16 @@ pub(super) struct Meaning<'a> {
     pub(super) phrases: Vec<&'a Phrase>,
 }
 
+impl Meaning<'_> {
+    fn texts(&self) -> Vec<&str> {
+        self.phrases.iter().map(|phrase| phrase.text.as_str()).collect()
+    }
+}
+
 impl Scene<'_> {
     /// Answers reading requests, if they are about kinds with lists or views.
     pub(super) fn serve(&self, ask: &Ask, corrects: bool) -> Flow<Option<Said>> {
-        if ask.phrases.iter().any(|phrase| phrase.is_literal) {
+        if ask.phrases.iter().any(|phrase| phrase.is_literal) && !self.filters_days(ask) {
             return Ok(None);
         }
         let meaning = match self.meaning(ask)? {
@@ -41,7 +48,11 @@ impl Scene<'_> {
             let text = self.say(Say::NoComparison, &[("kinds", &kind), ("text", words)]);
             return Ok(Some(self.asked(text, Query::default(), Missing::Words, Vec::new())));
         }
-        if corrects && let Some(said) = self.corrected(ask, &meaning)? {
+        let narrows = ask.follows == Some(Follow::Only) || ask.of_shown;
+        if corrects
+            && !narrows
+            && let Some(said) = self.corrected(ask, &meaning)?
+        {
             return Ok(Some(said));
         }
         let by_value = || {
@@ -57,7 +68,13 @@ impl Scene<'_> {
             let (narrower, after) = (None, None);
             Some(KindWord { kind, many: true, narrower, negated: false, after, at: 0 })
         };
-        let valued = if subject.is_none() && ask.kinds.is_empty() { by_value() } else { None };
+        let valued = match subject.is_none() && ask.kinds.is_empty() {
+            true => match by_value() {
+                Some(word) => Some(word),
+                None => self.kind_by_value(ask)?,
+            },
+            false => None,
+        };
         match subject.or(valued.as_ref()) {
             Some(subject) => self.about_kind(ask, subject, &meaning),
             None if !ask.kinds.is_empty() && meaning.things.is_empty() => Ok(None),
@@ -160,10 +177,14 @@ impl Scene<'_> {
         if !meaning.things.is_empty() {
             return self.about_pointed(ask, meaning, base).map(Some);
         }
+        if let Some(said) = self.given_to(ask, meaning)? {
+            return Ok(Some(said));
+        }
         let continues =
             matches!(ask.follows, Some(Follow::Continues | Follow::Same | Follow::Back));
         let refines = ask.of_shown
             || ask.follows.is_some()
+            || ask.order.is_some()
             || ((ask.counts || ask.questions) && ask.fields.is_empty() && !ask.placed);
         let named: Vec<&&Phrase> =
             meaning.phrases.iter().filter(|phrase| looks_named(phrase)).collect();
@@ -186,7 +207,8 @@ impl Scene<'_> {
             let ask = Ask { fields: vec![field], ..Ask::default() };
             return self.field_of_named(&ask, name, None).map(Some);
         }
-        if let ([name], true) = (named.as_slice(), ask.when && ask.fields.is_empty()) {
+        let plain = ask.fields.is_empty() && meaning.phrases.len() == 1;
+        if let ([name], true) = (named.as_slice(), ask.when && plain) {
             let ask = Ask { fields: vec!["created".into()], ..Ask::default() };
             return self.field_of_named(&ask, name, None).map(Some);
         }
@@ -209,6 +231,26 @@ impl Scene<'_> {
         if anew && !ask.placed && meaning.phrases.iter().any(labels) {
             return Ok(None);
         }
+        // "tell me about Rosie", after a list of such things.
+        let back = ask.follows == Some(Follow::Back);
+        let shown = |name: &Phrase| {
+            let called = |thing: &Thing| thing.label.eq_ignore_ascii_case(&name.text);
+            ask.follows == Some(Follow::Continues) && self.listed().iter().any(called)
+        };
+        if let ([name], Some(base)) = (named.as_slice(), &base)
+            && (back || shown(name))
+            && matches!(base.want, Want::List | Want::Count)
+            && meaning.phrases.len() == 1
+            && let Some(kind) = &base.kind
+            && let Found::One(thing) = self.find(&name.text, std::slice::from_ref(kind), None)?
+        {
+            return self.show(vec![thing]).map(Some);
+        }
+        if let ([name], true) = (named.as_slice(), ask.follows.is_none() && !ask.of_shown)
+            && let Some(said) = self.told_field(name, meaning)?
+        {
+            return Ok(Some(said));
+        }
         if let (true, Some(base)) = (refines, &base) {
             // "and for ant-core-2?": the same query about another thing.
             if continues && matches!(base.want, Want::Field | Want::Show) {
@@ -216,7 +258,18 @@ impl Scene<'_> {
             }
             let listed = self.last_list(None).map(|spoken| spoken.query.clone());
             if let Some(list) = listed.filter(|list| list.kind.is_some()) {
-                return self.refine(list, ask, meaning, None).map(Some);
+                let said = self.refine(list, ask, meaning, None)?;
+                let leans = ask.of_shown || ask.follows.is_some() || ask.order.is_some();
+                let plain = |name: &String| {
+                    !name.contains(|c: char| c.is_uppercase() || c.is_ascii_digit())
+                };
+                let lost = said.unanswered == Some("question") && said.absent.iter().all(plain);
+                let asked = said.dialogue.open.as_ref().is_some_and(|o| o.candidates.is_empty());
+                // A question that names nothing of the list is not about the list.
+                return Ok(Some(match lost && asked && !leans {
+                    true => self.no_answer(&meaning.texts()),
+                    false => said,
+                }));
             }
         }
         match (named.as_slice(), meaning.phrases.as_slice()) {
@@ -274,29 +327,6 @@ impl Scene<'_> {
             return self.fields_query(base.fields.clone(), things, base.kind.clone());
         }
         self.show(things)
-    }
-
-    /// "Decommission it": a word that is neither a verb nor something that the thing has is an act that no tool does.
-    fn unknown_act(&self, ask: &Ask, meaning: &Meaning<'_>) -> Option<Said> {
-        let ([phrase], [pointer]) = (meaning.phrases.as_slice(), ask.pointers.as_slice()) else {
-            return None;
-        };
-        let commands = phrase.at + 1 == pointer.at
-            && !pointer.is_possessive
-            && !looks_named(phrase)
-            && !ask.questions
-            && !ask.counts
-            && ask.follows.is_none()
-            && ask.fields.is_empty();
-        let row = meaning.things.first().and_then(|thing| self.row_of(thing));
-        let field = row.as_ref().is_some_and(|row| rows::field(row, &phrase.text).is_some());
-        let what = self.message.get(phrase.span.start..pointer.span.end)?;
-        (commands && !field).then(|| {
-            let mut said = self.lost();
-            said.text = self.say(Say::Cannot, &[("what", what)]);
-            said.unanswered = Some("cannot");
-            said
-        })
     }
 
     pub(super) fn show(&self, things: Vec<Thing>) -> Flow<Said> {
@@ -401,6 +431,7 @@ pub(super) fn same_place(one: &Term, two: &Term) -> bool {
         (What::Thing(one), What::Thing(two)) => one.kind == two.kind,
         (What::Choice { field: one, .. }, What::Choice { field: two, .. })
         | (What::Bound { field: one, .. }, What::Bound { field: two, .. }) => one == two,
+        (What::Days { .. }, What::Days { .. }) => true,
         _ => false,
     }
 }

@@ -8,7 +8,7 @@ use super::rows;
 use super::run::{as_thing, is_empty};
 use super::scene::{Flow, Said, Scene, Table};
 use super::schema::put;
-use crate::lexicon::{self, Say};
+use crate::lexicon::{self, Class, Say};
 use crate::pack::Kind;
 use crate::reply::wording;
 use crate::session::dialogue::{Query, RowAt, Spoken, Term, Thing, Want, What};
@@ -185,7 +185,9 @@ impl Scene<'_> {
             for field in &query.fields {
                 let name = self.attribute(&thing.kind, field);
                 let holds = |row: &Value| {
-                    rows::field(rows::told(row).as_ref().unwrap_or(row), &name).is_some()
+                    let told = rows::told(row);
+                    let row = told.as_ref().unwrap_or(row);
+                    rows::field(row, &name).or_else(|| rows::time_field(row, &name)).is_some()
                 };
                 if !seen.as_ref().is_some_and(|(row, _)| holds(row)) {
                     seen = match self.whole(thing)? {
@@ -206,7 +208,10 @@ impl Scene<'_> {
                 }
                 let Some((row, found)) = &seen else { continue };
                 let told = rows::told(row);
-                match rows::field(told.as_ref().unwrap_or(row), &name) {
+                let whole = told.as_ref().unwrap_or(row);
+                let value = rows::field(whole, &name).or_else(|| rows::time_field(whole, &name));
+                // "how much water": no day is an amount.
+                match value.filter(|(_, value)| !self.asks_amount() || !is_day(value)) {
                     Some((key, value)) if is_empty(value) => {
                         let with = [("thing", found.label.as_str()), ("field", &rows::spoken(key))];
                         lines.push(self.say(Say::EmptyField, &with));
@@ -226,6 +231,11 @@ impl Scene<'_> {
         }
         let Some(first) = told.first().cloned() else { return Ok(self.lost()) };
         Ok(self.told_thing(query, first, lines.join("\n")))
+    }
+
+    /// Whether the message asks for a number.
+    fn asks_amount(&self) -> bool {
+        self.parts.iter().any(|part| part.is(Class::Count))
     }
 
     /// A field that is a kind: the things in the row, or those that belong to the thing.
@@ -296,4 +306,10 @@ pub(super) enum Unseen {
     Failed(Box<CallRecord>),
     Several(Vec<Thing>),
     None,
+}
+
+/// Whether a value begins with a date.
+fn is_day(value: &Value) -> bool {
+    let day = value.as_str().and_then(|text| text.get(..10));
+    day.is_some_and(|day| day.parse::<jiff::civil::Date>().is_ok())
 }

@@ -9,7 +9,9 @@ use super::fit::has_ending;
 use super::narrow::{side, thing_value};
 use super::offer::{Means, Slot};
 use super::read::{Part, Role};
+use super::run::word::begins_alike;
 use super::scene::{Flow, Said};
+use crate::entity::token::Gap;
 use crate::lexicon::{self, Class};
 use crate::pack::Field;
 use crate::search::words::stems;
@@ -46,8 +48,24 @@ impl Filling<'_, '_> {
             }
         }
         let english = lexicon::english();
+        if let Some(slot) = self.handed_slot(phrase) {
+            return Some(slot);
+        }
         // "the status of the second one to offline"
         if phrase.placed == Some(Class::To) {
+            // "assign it to Tom": the assignee.
+            let acts = |slot: &&Slot| {
+                let verb = self.parts[..phrase.at]
+                    .iter()
+                    .rev()
+                    .find(|part| matches!(part.role, Role::Verb(_)));
+                let own =
+                    |verb: &Part| slot.words.iter().any(|word| begins_alike(word, &verb.lower));
+                verb.is_some_and(own)
+            };
+            if let Some(slot) = self.offer.slots.iter().filter(free).find(acts) {
+                return Some(slot.clone());
+            }
             let said = |slot: &&Slot| {
                 self.parts[..phrase.at].iter().any(|part| slot.words == [part.lower.clone()])
             };
@@ -85,6 +103,19 @@ impl Filling<'_, '_> {
                         .is_some_and(|(field, _)| field == slot.name())
         };
         self.offer.slots.iter().filter(free).find(named).cloned()
+    }
+
+    /// "give it to Tom": the one who has it then.
+    fn handed_slot(&self, phrase: &Phrase) -> Option<Slot> {
+        let language = self.scene.language;
+        let done = |part: &&Part| {
+            matches!(part.role, Role::Verb(_)) || language.is(Class::Alters, &part.lower)
+        };
+        let verb = self.parts[..phrase.at].iter().rev().find(done)?;
+        let handed = phrase.placed == Some(Class::To) && language.is(Class::Gives, &verb.lower);
+        let free = |slot: &&Slot| slot.is_person() && (self.is_free(slot) || slot.shape.many);
+        let mut slots = self.offer.slots.iter().filter(free);
+        slots.next().filter(|_| handed && slots.next().is_none()).cloned()
     }
 
     /// The parameter whose kind an identifier is named after: "req-1" is a request, "task-1" a task.
@@ -126,6 +157,16 @@ impl Filling<'_, '_> {
             true => phrase.text.clone(),
             false => values.join(" "),
         };
+        // "free double": one of the words.
+        let one = values.iter().find(|word| {
+            let chosen = |slot: &Slot| self.is_free(slot) && slot.shape.choice(word).is_some();
+            let others = values.iter().filter(|other| other != word);
+            let free = |other: &&&str| english.is(Class::Available, &other.to_lowercase());
+            self.offer.slots.iter().any(chosen)
+                && others.clone().count() > 0
+                && others.clone().all(|o| free(&o))
+        });
+        let text = one.map_or(text, |word| (*word).to_owned());
         let takes = |slot: &&Slot| self.is_free(slot) && slot.shape.choice(&text).is_some();
         let sided = |slot: &&Slot| phrase.placed.is_some_and(|placed| side(slot, placed));
         let slots = || self.offer.slots.iter().filter(takes);
@@ -141,7 +182,8 @@ impl Filling<'_, '_> {
         let placed = phrase.placed?;
         let takes = |slot: &&Slot| {
             let text = matches!(slot.means, Means::Text | Means::Thing(_, Some(Field::Name)));
-            text && self.is_free(slot) && !slot.shape.many && side(slot, placed)
+            let number = slot.means == Means::Number && phrase.text.parse::<f64>().is_ok();
+            (text || number) && self.is_free(slot) && !slot.shape.many && side(slot, placed)
         };
         let mut slots = self.offer.slots.iter().filter(takes);
         let first = slots.next()?;
@@ -182,11 +224,17 @@ impl Filling<'_, '_> {
         // Something new gets no name that does not look like one.
         let makes = self.offer.family == Some(lexicon::Family::Create);
         let marked = phrase.text.contains(|c: char| c.is_uppercase() || c.is_ascii_digit());
-        let named = phrase.is_quoted || marked && phrase.placed.is_none();
+        let text = |slot: &&Slot| slot.means == Means::Text && slot.shape.required;
+        let only = self.offer.slots.iter().filter(text).filter(|s| self.is_free(s)).count() == 1;
+        let for_one = only && matches!(phrase.placed, Some(Class::Of | Class::With));
+        let named = phrase.is_quoted || marked && (phrase.placed.is_none() || for_one);
+        // "3 days": no id.
+        let next = self.parts.get(phrase.at + 1).filter(|next| next.gap == Gap::Space);
+        let counts = number && next.is_some_and(|next| next.role == Role::Content);
         let takes = |slot: &&Slot| {
             (self.is_free(slot) || slot.shape.many)
                 && match slot.means {
-                    Means::Own(_) | Means::Thing(..) => slot.shape.required,
+                    Means::Own(_) | Means::Thing(..) => slot.shape.required && !counts,
                     Means::Text | Means::Search | Means::AnyName => {
                         slot.shape.required && !number && (!makes || named)
                     }
@@ -199,7 +247,7 @@ impl Filling<'_, '_> {
         let by_id = |slot: &&Slot| {
             matches!(slot.means, Means::Own(Some(Field::Id)) | Means::Thing(_, Some(Field::Id)))
         };
-        if phrase.kind.is_none() && open.clone().filter(by_id).count() > 1 {
+        if phrase.kind.is_none() && phrase.is_code() && open.clone().filter(by_id).count() > 1 {
             return Ok(Ok(false));
         }
         let mut open: Vec<Slot> = open.cloned().collect();
@@ -334,7 +382,13 @@ impl Filling<'_, '_> {
 
     /// The thing in focus fills the parameter for the tool's own kind, if the message names no other.
     pub(super) fn focus(&mut self) {
-        let own = |slot: &&Slot| slot.shape.required && matches!(slot.means, Means::Own(_));
+        // What is made is not what was spoken of.
+        let makes =
+            matches!(self.offer.family, Some(lexicon::Family::Create | lexicon::Family::Add));
+        let own = |slot: &&Slot| match slot.means {
+            Means::Own(field) => slot.shape.required && (!makes || field == Some(Field::Id)),
+            _ => false,
+        };
         let Some(slot) =
             self.offer.slots.iter().find(own).filter(|slot| self.is_free(slot)).cloned()
         else {

@@ -6,8 +6,10 @@ use super::scene::{Said, Scene};
 use crate::fact::Fact;
 use crate::fact::gather::{self, Statement};
 use crate::lexicon::{Class, Family, Language, Say};
-use crate::search::words::is_stop_word;
+use crate::search::words::{content_stems, is_stop_word};
 
+/// Maximum content words that only lead to a statement: "oh, by the way, …".
+const LEAD_MAX: usize = 2;
 /// Kinds listed when somebody asks what can be done.
 const KINDS_NAMED: usize = 12;
 
@@ -101,8 +103,15 @@ impl Scene<'_> {
         let talk = [Class::SmallTalk, Class::Filler, Class::Yes, Class::No];
         let words = lower_words(text);
         // First, because "who are you?" has only words of small talk.
-        if self.begins(&words, Class::Abilities) {
+        let is_known = |word: &String| {
+            self.language.knows(word) || self.language.ordinal(word).is_some() || is_stop_word(word)
+        };
+        let alone = |asked: usize| words[asked..].iter().all(is_known);
+        if self.begins_with(&words, Class::Abilities).is_some_and(alone) {
             return said(self.say(Say::Abilities, &[("what", &self.abilities())]), dialogue);
+        }
+        if let Some(text) = self.clock(&words) {
+            return said(text, dialogue);
         }
         let greets = (0..words.len()).any(|at| {
             let rest = || words[at..].iter().map(String::as_str);
@@ -114,16 +123,16 @@ impl Scene<'_> {
             return said(self.say(Say::SmallTalk, &[]), dialogue);
         }
         // "What did I say about the dentist?" is not about the last message.
-        let is_known = |word: &String| {
-            self.language.knows(word) || self.language.ordinal(word).is_some() || is_stop_word(word)
-        };
-        let alone = |asked: usize| words[asked..].iter().all(is_known);
-        if self.begins_with(&words, Class::AskedBefore).is_some_and(alone) {
+        if let Some(end) = self.begins_with(&words, Class::AskedBefore).filter(|end| alone(*end)) {
             let first = words.iter().any(|word| self.language.ordinal(word) == Some(1));
             if let Some(message) = self.first_message.filter(|_| first) {
                 return said(self.say(Say::AskedFirst, &[("message", message)]), dialogue);
             }
-            let turn = if first { self.recent.first() } else { self.recent.last() }?;
+            let turn = if first { self.recent.first() } else { self.recent.last() };
+            let Some(turn) = turn else {
+                let nothing = said(self.say(Say::AskedNothing, &[]), dialogue);
+                return nothing.filter(|_| end == words.len());
+            };
             let what = match first {
                 true if turn.turn == 1 => Say::AskedFirst,
                 true => Say::AskedEarliest,
@@ -146,7 +155,9 @@ impl Scene<'_> {
         let last = stated.last()?;
         // Nothing else is in the message.
         let rest: usize = stated.iter().map(|one| one.sentence.trim().len()).sum();
-        let whole = rest >= self.message.trim().trim_end_matches(['.', '!']).len();
+        let whole = rest >= self.message.trim().trim_end_matches(['.', '!']).len()
+            && (stated.iter().any(|one| one.explicit)
+                || words_beside(self.message, &stated) <= LEAD_MAX);
         let what = if stated.len() == 1 { last.sentence.trim() } else { self.message.trim() };
         let mut dialogue = self.dialogue.clone();
         dialogue.open = None;
@@ -158,8 +169,24 @@ impl Scene<'_> {
         whole.then(|| Said { text, dialogue, ..Said::default() })
     }
 
-    fn begins(&self, words: &[String], class: Class) -> bool {
-        self.begins_with(words, class).is_some()
+    /// The date or the time, for a message that asks for no more, where no tool tells it.
+    fn clock(&self, words: &[String]) -> Option<String> {
+        let small = |word: &String| {
+            [Class::Filler, Class::It, Class::Today].iter().any(|c| self.language.is(*c, word))
+        };
+        let asks = |class: Class| {
+            let begins = self.begins_with(words, class);
+            begins.is_some_and(|end| words[end..].iter().all(small))
+        };
+        let told = self.offers.iter().any(|offer| offer.takes_zone());
+        let date = self.today.strftime("%Y-%m-%d (%A)").to_string();
+        let time = self.now.strftime("%H:%M").to_string();
+        match () {
+            () if told => None,
+            () if asks(Class::AsksDay) => Some(self.say(Say::Today, &[("date", &date)])),
+            () if asks(Class::AsksTime) => Some(self.say(Say::Now, &[("time", &time)])),
+            () => None,
+        }
     }
 
     fn begins_with(&self, words: &[String], class: Class) -> Option<usize> {
@@ -197,6 +224,21 @@ pub(super) fn asks_for_first(message: &str, language: &Language) -> bool {
     let words = lower_words(message);
     language.starts(Class::AskedBefore, words.iter().map(String::as_str)).is_some()
         && words.iter().any(|word| language.ordinal(word) == Some(1))
+}
+
+/// Content words of a message that are in none of its statements: "deprecate it because we release daily now".
+fn words_beside(message: &str, stated: &[Statement]) -> usize {
+    let mut rest = message.to_owned();
+    for one in stated {
+        // Its first letter was made a capital.
+        let mut letters = one.text.chars();
+        let first = letters.next().map_or(0, char::len_utf8);
+        if let Some(at) = rest.find(letters.as_str()) {
+            let start = rest.floor_char_boundary(at.saturating_sub(first));
+            rest.replace_range(start..at + letters.as_str().len(), " ");
+        }
+    }
+    content_stems(&rest).len()
 }
 
 /// The end of the first sentence, including the space after it.

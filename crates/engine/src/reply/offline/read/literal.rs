@@ -1,17 +1,30 @@
 //! Values recognised by their form: paths, times, dates, zones, expressions, numbered names.
 
+use super::super::dates;
 use super::super::fit::has_ending;
+use super::super::schema;
 use super::super::sum::sum_at;
 use super::super::zones;
 use super::{Literal, Part, Reader, Role};
 use crate::entity::Span;
-use crate::entity::token::{Gap, Token};
-use crate::lexicon::{self, Class};
+use crate::entity::token::{Gap, Token, tokens};
+use crate::lexicon::{self, Class, Language};
 
 /// Maximum letters of a file's ending.
 const ENDING_LETTERS_MAX: usize = 5;
 /// Maximum words of a file's name after the first.
 const NAME_WORDS_MAX: usize = 6;
+
+/// Whether a text is a number in digits. Where a comma separates decimals, a point may separate thousands.
+pub(super) fn is_number(text: &str, language: &Language) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.split_once('.') {
+        Some((whole, part)) => {
+            digits(whole) && digits(part) && !(language.decimal_comma && part.len() == 3)
+        }
+        None => digits(text),
+    }
+}
 
 impl Reader<'_> {
     /// A listed folder next to a word that says so, or a listed file without its ending: "in notes", "the seeds file".
@@ -185,6 +198,31 @@ impl Reader<'_> {
         })
     }
 
+    /// Days in words, where a tool takes dates or several things are asked for.
+    pub(super) fn days(&self, tokens: &[Token<'_>]) -> Option<(usize, Literal)> {
+        let rest = tokens.iter().enumerate();
+        // "5. Dezember": the dot ends no sentence.
+        let dotted = |at: usize, token: &Token<'_>| {
+            let number = tokens[at - 1].text.bytes().all(|byte| byte.is_ascii_digit());
+            number && self.language.month(&token.lower).is_some()
+        };
+        let rest = rest
+            .take_while(|(at, token)| *at == 0 || token.gap == Gap::Space || dotted(*at, token));
+        let words = rest.map(|(_, token)| token.lower.as_str());
+        let (count, days) = dates::days_at(words, self.language, self.today)?;
+        let literal = if days.single().is_some() { Literal::Date } else { Literal::Period };
+        (self.dates || self.names_many()).then_some((count, literal))
+    }
+
+    /// Whether the message has a word for several things that can be listed.
+    fn names_many(&self) -> bool {
+        let (tokens, _) = tokens(self.message);
+        tokens.iter().any(|token| {
+            let kind = self.kind_at(std::iter::once(token.lower.as_str()));
+            matches!(kind, Some((_, Role::Kind { many: true, .. })))
+        })
+    }
+
     /// The expression that starts at a token, or with parentheses before it.
     pub(super) fn sum(&self, token: &Token<'_>) -> Option<Span> {
         let start = self.message[..token.span.start].trim_end_matches('(').len();
@@ -198,6 +236,39 @@ impl Reader<'_> {
         let counted = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         let kind = self.nouns.iter().find(|kind| counted && kind.as_str() == word)?.clone();
         Some(Role::Name { kind: Some(kind), is_sure: true, id: Some(token.text.to_owned()) })
+    }
+
+    /// The number before a unit of measurement that a tool takes, in letters or with a comma: "two miles", "2,5 km".
+    pub(super) fn amount(&self, tokens: &[Token<'_>]) -> Option<usize> {
+        let measure = |at: usize| {
+            let rest = tokens.get(at..at + 2).unwrap_or(tokens.get(at..at + 1)?);
+            let words: Vec<&str> = rest.iter().map(|token| token.lower.as_str()).collect();
+            let found = lexicon::measure(&words.join(" ")).or_else(|| lexicon::measure(words[0]));
+            found.filter(|measure| self.measures.contains(measure))
+        };
+        let digits = |token: &Token<'_>| token.text.bytes().all(|byte| byte.is_ascii_digit());
+        let first = tokens.first()?;
+        if let Some(second) = tokens.get(1).filter(|_| !self.measures.is_empty()) {
+            let between = &self.message[first.span.end..second.span.start];
+            // "und 2,5?"
+            let ends = self.language.decimal_comma && tokens.len() == 2;
+            if between == "," && digits(first) && digits(second) && (ends || measure(2).is_some()) {
+                return Some(2);
+            }
+        }
+        let spelt = !digits(first) && self.language.cardinal(&first.lower).is_some();
+        (spelt && measure(1).is_some()).then_some(1)
+    }
+
+    /// The text of a part; a number is written in digits, with a point.
+    pub(super) fn text_of(&self, role: &Role, span: Span) -> String {
+        let text = &self.message[span.start..span.end];
+        match self.language.cardinal(&text.to_lowercase()) {
+            _ if *role != Role::Number => text.to_owned(),
+            Some(number) => number.to_string(),
+            None if self.language.decimal_comma => text.replace(',', "."),
+            None => schema::written(text).into_owned(),
+        }
     }
 
     /// A path extends to the next space, an expression to its last number.

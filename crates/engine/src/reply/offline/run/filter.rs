@@ -13,16 +13,16 @@ use crate::search::words::stems;
 use crate::session::dialogue::{Query, Term, What};
 
 impl Scene<'_> {
-    /// The rows that match a term, or a question if that cannot be decided.
+    /// The rows that match a term, or a question if that cannot be decided. What words mean is told by all rows of the list.
     pub(in crate::reply::offline) fn filter(
         &self,
         mut table: Table,
         term: &Term,
         narrower: Option<&str>,
-        offer: &Offer,
+        (offer, whole): (&Offer, &Table),
     ) -> Result<Table, Box<Said>> {
         let Some(kind) = offer.kind.as_ref() else { return Ok(table) };
-        if table.rows.is_empty() {
+        if whole.rows.is_empty() {
             // An empty list does not tell what a word would select.
             return match term.what {
                 What::Word => Err(Box::new(self.unknown_word(kind, offer, &term.text, &table))),
@@ -32,7 +32,6 @@ impl Scene<'_> {
         if !table.is_whole() {
             return Err(Box::new(self.read_in_part(kind, &table, &term.text)));
         }
-        let mut words = term.text.clone();
         let fits: Box<dyn Fn(&Value) -> bool> = match &term.what {
             What::Choice { field, value } => {
                 let (field, wanted) = (field.clone(), rows::parts(&rows::scalar(value)));
@@ -50,14 +49,20 @@ impl Scene<'_> {
             }
             What::Thing(thing) => {
                 let key =
-                    table.rows.iter().find_map(|(_, row)| self.key_of_kind(row, kind, &thing.kind));
+                    whole.rows.iter().find_map(|(_, row)| self.key_of_kind(row, kind, &thing.kind));
+                if let (None, Some(fits)) = (&key, self.selected_by(whole, &thing.label)) {
+                    table.rows.retain(|(_, row)| fits(row) != term.negated);
+                    table.count = table.rows.len();
+                    return Ok(table);
+                }
                 let Some(key) = key else {
                     return Err(Box::new(self.not_by(kind, offer, &self.noun(&thing.kind, false))));
                 };
                 let thing = thing.clone();
                 Box::new(move |row| {
                     let own = row.get(&key);
-                    let id = own.and_then(|own| own.get("id")).map(rows::scalar);
+                    let plain = own.filter(|_| key.ends_with("_id"));
+                    let id = own.and_then(|own| own.get("id")).or(plain).map(rows::scalar);
                     match (id, &thing.id) {
                         (Some(one), Some(two)) => one == *two,
                         _ => own.is_some_and(|own| {
@@ -74,33 +79,21 @@ impl Scene<'_> {
                 let what = term.what.clone();
                 Box::new(move |row| is_within(row, &what).unwrap_or_default())
             }
+            What::Days { .. } => match self.day_fits(whole, term) {
+                Some(fits) => fits,
+                None => return Err(Box::new(self.not_by(kind, offer, &term.text))),
+            },
             What::Word => {
-                let key = |words: &str| {
-                    let mut rows = table.rows.iter();
-                    rows.find_map(|(_, row)| rows::field_with_value(row, words).map(str::to_owned))
-                };
                 // "access switches": with the noun it is a value, the role "Access Switch".
-                let whole = narrower.map(|noun| format!("{words} {noun}"));
-                let with_noun = || Some((key(whole.as_deref()?)?, whole.clone()?));
-                let found = key(&words).map(|key| (key, words.clone())).or_else(with_noun);
-                let flag = words.to_lowercase();
-                let is_flag = |(_, row): &(_, Value)| row.get(&flag).is_some_and(Value::is_boolean);
-                let flagged = table.rows.iter().any(is_flag);
-                match (found, key_of_part(&table, &words)) {
-                    (None, _) if flagged => {
-                        Box::new(move |row| row.get(&flag) == Some(&Value::Bool(true)))
-                    }
-                    (Some((key, said)), _) => {
-                        words = said;
-                        Box::new(move |row| {
-                            let own =
-                                row.get(&key).map(|value| serde_json::json!({ "only": value }));
-                            own.is_some_and(|own| rows::field_with_value(&own, &words).is_some())
-                        })
-                    }
-                    (None, Some(key)) => Box::new(move |row| is_part(row.get(&key), &words)),
-                    (None, None) => {
-                        return Err(Box::new(self.unknown_word(kind, offer, &words, &table)));
+                let noun = narrower.map(|noun| format!("{} {noun}", term.text));
+                let with_noun = || self.selected_by(whole, noun.as_deref()?);
+                let before = self.preposition_before(&term.text);
+                let placed = || self.selected_by(whole, &format!("{} {}", before?, term.text));
+                match self.selected_by(whole, &term.text).or_else(with_noun).or_else(placed) {
+                    Some(fits) => fits,
+                    None => {
+                        let words = &term.text;
+                        return Err(Box::new(self.unknown_word(kind, offer, words, &table)));
                     }
                 }
             }
@@ -144,6 +137,12 @@ impl Scene<'_> {
         term.what == What::Word && !term.negated && plain && term.text.split(' ').all(told)
     }
 
+    /// The small word before some words of the message: "on" of "on duty".
+    fn preposition_before(&self, words: &str) -> Option<&str> {
+        let at = self.message.find(words)?;
+        self.message[..at].split_whitespace().next_back()
+    }
+
     /// The key of a row that contains a thing of a kind.
     pub(in crate::reply::offline) fn key_of_kind(
         &self,
@@ -157,32 +156,10 @@ impl Scene<'_> {
             let known = self.packs.type_of_key_in(Some(own), key).map(|known| &known.kind);
             known == Some(kind) || key.as_str() == kind.as_str()
         });
-        of_kind.next().map(|(key, _)| key.clone())
+        let by_id = || {
+            let key = format!("{kind}_id");
+            row.get(&key).is_some().then_some(key)
+        };
+        of_kind.next().map(|(key, _)| key.clone()).or_else(by_id)
     }
-}
-
-/// Maximum words of a value that a part of it stands for.
-const VALUE_WORDS_MAX: usize = 5;
-
-/// The one key under which these words are a part of a value: the company "Fjordline Ferries" for "Fjordline".
-fn key_of_part(table: &Table, words: &str) -> Option<String> {
-    let rows = table.rows.iter().filter_map(|(_, row)| row.as_object());
-    let mut keys: Vec<&String> = Vec::new();
-    for (key, _) in rows.flatten().filter(|(_, value)| is_part(Some(value), words)) {
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    match keys[..] {
-        [only] => Some(only.clone()),
-        _ => None,
-    }
-}
-
-/// Whether words are whole words of a short text.
-fn is_part(value: Option<&Value>, words: &str) -> bool {
-    let Some(text) = value.and_then(Value::as_str) else { return false };
-    let (own, said) = (rows::parts(text), rows::parts(words));
-    let named = !said.is_empty() && own.len() <= VALUE_WORDS_MAX;
-    named && said.iter().all(|word| own.contains(word))
 }
