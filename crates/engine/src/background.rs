@@ -263,7 +263,8 @@ impl Background {
         let Some((model, before)) = self.summarizer(loaded) else { return Ok(()) };
         let mut turns = self.sessions.turns(loaded, before.modelled_to..before.to).await?;
         turns.retain(|turn| loaded.head.shows(turn));
-        let written = summary::by_model(model.as_ref(), Some(&before.text), &turns).await;
+        let most = self.limits.summary_tokens_max;
+        let written = summary::by_model(model.as_ref(), Some(&before.text), &turns, most).await;
         let text = match written {
             Ok(text) => text,
             Err(error) => {

@@ -3,8 +3,8 @@
 //! Highest rank first, then best score. If a piece does not fit, the next one is tried, so nothing is dropped
 //! while there is room for it.
 //!
-//! Invariant: a dropped piece has a reason. Required pieces come first; a request whose required pieces do not
-//! fit is an error.
+//! Invariant: a dropped piece has a reason. Required pieces come first; a request that has no room for its
+//! message and for what every request begins with is an error.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ use crate::session::head::SessionHead;
 pub struct Budget {
     /// The context window minus the reply, in our tokens.
     pub total_tokens: u32,
+    /// The same in the model's tokens, as it was asked for.
+    pub wanted_tokens: u32,
     pub history_tokens: u32,
     /// Maximum for pieces added to one message.
     pub enrichment_tokens: u32,
@@ -31,6 +33,9 @@ pub struct Budget {
 
 /// Room for instructions, message and reply besides the history.
 const WINDOW_OVERHEAD_TOKENS: u32 = 1_000;
+
+/// A model that counts fewer tokens than this share of ours is not believed.
+const FACTOR_MIN: f32 = 0.25;
 
 impl Budget {
     /// The budget of a request: `wanted` if given, else the window minus the reply. `model_window` is the model's
@@ -52,6 +57,7 @@ impl Budget {
         let history = persona.map_or(u32::MAX, |persona| persona.history_tokens_max);
         Self {
             total_tokens: scaled(total, factor),
+            wanted_tokens: total,
             history_tokens: scaled(history, factor),
             enrichment_tokens: scaled(limits.enrichment_tokens, factor),
             warning_share: limits.warning_share,
@@ -67,6 +73,17 @@ impl Budget {
     )]
     pub fn share(self, share: f32) -> u32 {
         (self.total_tokens as f32 * share) as u32
+    }
+
+    /// Our tokens in the model's.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a count of tokens is a small positive number"
+    )]
+    pub fn in_model_tokens(self, tokens: u32) -> u32 {
+        (tokens as f32 * self.factor.max(FACTOR_MIN)).ceil() as u32
     }
 
     pub fn report(self, used: u32, considered: u32) -> BudgetReport {
@@ -90,7 +107,7 @@ impl Budget {
     reason = "a budget is a small positive number"
 )]
 fn scaled(tokens: u32, factor: f32) -> u32 {
-    (tokens as f32 / factor.max(0.25)) as u32
+    (tokens as f32 / factor.max(FACTOR_MIN)) as u32
 }
 
 /// Pieces in the order they are sent, each with the reason if it was dropped.
@@ -105,11 +122,6 @@ pub struct Fitted {
 pub fn cost(piece: &Piece) -> u32 {
     let framed = matches!(piece.place, Position::History | Position::Message);
     piece.tokens + if framed { MESSAGE_FRAME_TOKENS } else { 1 }
-}
-
-/// Tokens of the required pieces.
-pub fn required<'a>(pieces: impl Iterator<Item = &'a Piece>) -> u32 {
-    pieces.filter(|piece| piece.rank == Rank::Required).map(cost).sum()
 }
 
 /// Decides which of `pieces` fit into `room`: highest rank first, then best score, then in the order given.

@@ -69,11 +69,35 @@ impl SessionCreator {
         if let Some(RequestKey { key, body, .. }) = new.key {
             head.answered.push_back(AnsweredKey { key, body, turn: 0, version: 1 });
         }
-        let (tools, unavailable) = self.catalog.with_unavailable(&agent).await?;
-        head.items = always_items(&agent, &tools);
-        head.unlisted_servers = unavailable.into_iter().map(|(server, _)| server).collect();
+        self.items_of(&agent).await?.put_into(&mut head);
         head.touch(now);
         self.sessions.create(&caller.session_key(&id), head, Vec::new()).await
+    }
+
+    /// What a session gets from its agent.
+    pub async fn items_of(&self, agent: &Agent) -> Result<AgentItems> {
+        let (tools, unavailable) = self.catalog.with_unavailable(agent).await?;
+        let unlisted_servers = unavailable.into_iter().map(|(server, _)| server).collect();
+        Ok(AgentItems { always: always_items(agent, &tools), unlisted_servers })
+    }
+}
+
+/// The `always` items of an agent, and its servers whose tools are not known yet.
+pub struct AgentItems {
+    always: Vec<SessionItem>,
+    unlisted_servers: Vec<String>,
+}
+
+impl AgentItems {
+    /// They take the place of another agent's; what was added by hand stays.
+    pub(crate) fn put_into(&self, head: &mut SessionHead) {
+        head.items.retain(|own| own.mode != IncludeMode::Always);
+        for item in &self.always {
+            if !head.items.iter().any(|own| own.item == item.item) {
+                head.items.push(item.clone());
+            }
+        }
+        head.unlisted_servers.clone_from(&self.unlisted_servers);
     }
 }
 

@@ -236,7 +236,8 @@ impl Error {
             Self::Missing { kind: "memory", .. } => "list the memories, or search for it".into(),
             Self::Missing { known, .. } | Self::NoAgent { known, .. } => listed(known),
             Self::NotKept { .. } => {
-                "only turns whose request the engine assembled have one, until something that it shows is erased"
+                "a turn has it if a model or the offline form answered here, or if it was recorded with the receipt's id: \
+                 pass the id that prepare returned as receipt; erasing something that it shows removes it"
                     .into()
             }
             Self::SessionExists(_) => "leave the id out, or use the existing session".into(),
@@ -258,7 +259,9 @@ impl Error {
                 "check whether it took effect; if not, repeat the call with a new key".into()
             }
             Self::NoApproval { .. } => "it was answered, has expired, or never existed".into(),
-            Self::Inactive { .. } => "restore it by PATCH with active: true".into(),
+            Self::Inactive { .. } => {
+                "restore it by PATCH with active: true, which extends it, too".into()
+            }
             Self::NotShareable { .. } => {
                 "private sessions and sessions without turns cannot be shared".into()
             }

@@ -4,8 +4,10 @@
 //! messages in the order of the pieces. A request whose pieces start with those of another therefore starts with
 //! its bytes, which provider caches rely on. The only words added here are the frames of recalled turns.
 //!
-//! Invariant: text from users and tools appears only in user messages, never in the system prompt.
+//! Invariant: what users said and tools returned is never in the system prompt. It has our text, the operator's rules
+//! and references, and the session's persona.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use jiff::civil::Date;
@@ -13,7 +15,9 @@ use jiff::civil::Date;
 use crate::image;
 use crate::model::{Block, Message, ModelRequest, Role, SystemBlock, ToolSpec};
 use crate::piece::{HistoryPart, Piece, Position, Source};
+use crate::prompt::quote;
 use crate::receipt::Parameters;
+use crate::rounds;
 
 /// The current layout; receipts name the one they were made with.
 pub const CURRENT: u32 = 2;
@@ -47,6 +51,10 @@ pub fn lay_out<'a>(
             continue;
         }
         spoken.user(recalled.close());
+        if is_calls(&piece.source) {
+            spoken.rounds(&piece.text, request.tools.is_empty());
+            continue;
+        }
         let text = piece.text.to_string();
         match piece.place {
             Position::Tools => request.tools.extend(serde_json::from_str::<ToolSpec>(&text)),
@@ -69,7 +77,11 @@ pub fn lay_out<'a>(
 }
 
 fn is_reply(source: &Source) -> bool {
-    matches!(source, Source::History { part: HistoryPart::Reply, .. })
+    matches!(source, Source::History { part: HistoryPart::Reply | HistoryPart::Answer, .. })
+}
+
+fn is_calls(source: &Source) -> bool {
+    matches!(source, Source::History { part: HistoryPart::Calls | HistoryPart::ShortCalls, .. })
 }
 
 /// The picture that a piece is. Texts that come with a message are quoted, so none is taken for one.
@@ -146,6 +158,30 @@ impl Spoken {
     fn say_text(&mut self, role: Role, text: String) {
         if !text.is_empty() {
             self.say(role, Block::text(text));
+        }
+    }
+
+    /// Adds the calls of a turn and their results. Providers refuse calls in a request without tools, which quotes
+    /// the results instead.
+    fn rounds(&mut self, text: &str, quoted: bool) {
+        let rounds = rounds::read(text);
+        if !quoted {
+            return self.0.extend(rounds);
+        }
+        let mut asked = HashMap::new();
+        for Message { role, content } in rounds {
+            for block in content {
+                match block {
+                    Block::ToolUse { id, name, input } => {
+                        asked.insert(id, format!("tool {name} with {input}"));
+                    }
+                    Block::ToolResult { id, content, .. } => {
+                        let origin = asked.remove(&id).unwrap_or_default();
+                        self.user(quote(&origin, &content));
+                    }
+                    block => self.say(role, block),
+                }
+            }
         }
     }
 

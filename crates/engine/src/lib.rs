@@ -1,15 +1,16 @@
 //! The core of Throughline: it keeps the thread of a conversation.
 //!
 //! The engine stores what was said, done and talked about; decides what the model sees on the next turn; and can
-//! show afterwards exactly what it saw, and why. It has no sockets, files, environment or clock of its own:
-//! everything outside is behind a trait that the caller implements.
+//! show afterwards exactly what it was sent, and why. It has no sockets, files or environment, and reads the time of
+//! day through [`clock`] only: everything outside is behind a trait that the caller implements.
 //!
 //! # Layout
 //!
 //! - [`turn`]: the life of a turn, the table of contents of this crate.
 //! - [`store`], [`model`], [`tool`], [`embed`], [`clock`], [`index`], [`shared`]: the ports, as traits.
 //! - [`session`]: the head, the log, and how both are read and written; [`creation`] creates sessions.
-//! - [`request`], [`piece`], [`budget`], [`layout`], [`receipt`], [`rebuild`]: requests and receipts.
+//! - [`request`], [`piece`], [`history`], [`summary`], [`budget`], [`layout`], [`receipt`], [`rebuild`]: requests and
+//!   receipts.
 //! - [`image`]: pictures that come with a message.
 //! - [`agent`], [`item`], [`persona`], [`preset`], [`mode`], [`prompt`]: the instructions to the model.
 //! - [`notice`], [`resolve`], [`memory`], [`enrich`], [`select`], [`reply`]: the stages of a turn.
@@ -17,7 +18,8 @@
 //! - [`search`]: ranking of turns, items and tools.
 //! - [`permission`], [`rule`], [`pin`], [`catalog`]: which tools exist, and what a call needs to run.
 //! - [`lexicon`], [`weights`]: the words of a language, and the weight of each cue.
-//! - [`entity`], [`pack`]: the things a session is about.
+//! - [`entity`], [`pack`]: the things a session is about. [`fact`]: what is known about the user.
+//! - [`tombstone`], [`life`]: what was erased, so that a restored copy can be erased again.
 //! - [`background`], [`indexer`], [`worklist`]: work after a turn.
 //! - [`sabotage`]: guarantees broken on purpose, for tests; compiled out of shipped builds.
 //! - [`engine`]: the facade for transports. Nothing here depends on it.
@@ -38,6 +40,7 @@ pub mod error;
 pub mod events;
 pub mod fact;
 pub mod failure;
+mod full_stop;
 pub mod grants;
 pub mod hash;
 pub mod history;
@@ -61,6 +64,7 @@ pub mod permission;
 pub mod persona;
 pub mod piece;
 pub mod pin;
+pub mod plain_text;
 pub mod preset;
 pub mod prompt;
 pub mod rebuild;
@@ -70,6 +74,7 @@ mod receipt_summary;
 pub mod reply;
 pub mod request;
 pub mod resolve;
+pub mod rounds;
 pub mod rule;
 pub mod sabotage;
 pub mod schema;

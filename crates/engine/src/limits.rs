@@ -1,8 +1,10 @@
-//! Every size, time and count limit of sessions and turns, with its default.
+//! The configurable limits of sessions and turns, with their defaults.
 //!
-//! Configuration can change each. Limits of the transport (body size, JSON depth) are the server's own.
+//! Limits of the transport (body size, JSON depth) are the server's own; fixed ones are constants beside the code
+//! they limit.
 //!
-//! Invariant: exceeding a limit is an error or a recorded drop, never a silent cut.
+//! Invariant: what a caller sends beyond a limit is an error, and what a request leaves out is in its receipt. Only
+//! what is remembered for a while, such as idempotency keys, is dropped without a record, the oldest first.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +21,7 @@ pub struct Limits {
     pub query_exchanges: usize,
     /// Share of the budget for recalled turns if the message asks about something said earlier.
     pub recall_share_asking: f32,
-    /// Share of the budget for recalled turns otherwise.
+    /// The same if it may ask about something said earlier, up to a quarter of `recall_tokens_max`.
     pub recall_share: f32,
     /// Maximum tokens of recalled turns added to one message.
     pub recall_tokens_max: u32,
@@ -111,7 +113,7 @@ impl Default for Limits {
             compact_to: 0.15,
             query_exchanges: 50,
             recall_share_asking: 0.6,
-            recall_share: 0.1,
+            recall_share: 0.5,
             recall_tokens_max: 4_800,
             facts_share: 0.05,
             context_tokens: 16_000,

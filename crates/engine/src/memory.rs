@@ -1,5 +1,5 @@
-//! Recall beyond the history window: older turns by words and meaning, and every entity mentioned. [`across`]
-//! covers the user's other sessions.
+//! Recall beyond the history window: older turns by words and meaning, and the entities a session mentioned.
+//! [`across`] covers the user's other sessions.
 //!
 //! Both are derived from the log, cached while the session is in use, and updated before each use. What was
 //! [`stored`] is loaded; only the rest is read from the log and embedded. The turn index contains no text; hits
@@ -13,6 +13,7 @@ mod giving;
 mod keep;
 mod reading;
 mod segment;
+mod standing;
 mod stored;
 
 use std::borrow::Cow;
@@ -35,12 +36,13 @@ use crate::session::{LoadedSession, SessionHead, Sessions};
 use crate::store::{Key, Scope};
 use crate::worklist::Worklist;
 
+pub use across::AcrossQuery;
 use across::UserMemory;
-pub use across::{AcrossQuery, elsewhere, standing};
 use cells::Cells;
-pub use giving::{given, silent};
+pub use giving::{Asking, given, silent};
 use reading::Reading;
 pub use reading::RecallBounds;
+pub use standing::{elsewhere, standing};
 use stored::StoredIndex;
 
 /// Turns read from the log at once.
@@ -95,7 +97,7 @@ impl Recalled {
         match self.part {
             HistoryPart::Message => self.record.tokens.message,
             HistoryPart::Reply => self.record.tokens.reply,
-            HistoryPart::Results => 0,
+            _ => 0,
         }
     }
 }
@@ -179,8 +181,9 @@ impl Memory {
             standing.extend(used.map(|record| (record.turn, record)));
             let found = recalled.len();
             recalled.extend(now.iter().filter_map(|hit| {
-                let record = standing.get(&hit.turn)?.clone();
-                Some(Recalled { record, part: part_of(hit.part), score: hit.score, session: None })
+                let part = part_of(hit.part);
+                let record = standing.get(&hit.turn).filter(|it| it.is_recallable(part))?.clone();
+                Some(Recalled { record, part, score: hit.score, session: None })
             }));
             let counted = recalled[found..].iter().filter(|found| is_counted(&found.record));
             if !reading.goes_on(now.len(), counted.map(Recalled::tokens).sum()) {
@@ -304,7 +307,9 @@ impl Memory {
                 let text = results.join("\n").chars().take(RESULT_CHARACTERS_MAX).collect();
                 parts.push((turn, Part::ToolResult, "Tool", Cow::Owned(text)));
             }
-            parts.push((turn, Part::Reply, "Assistant", Cow::Borrowed(record.reply.as_str())));
+            if record.is_recallable(HistoryPart::Reply) {
+                parts.push((turn, Part::Reply, "Assistant", Cow::Borrowed(record.reply.as_str())));
+            }
         }
         parts.retain(|(.., text)| !text.is_empty());
         let texts: Vec<&str> = parts.iter().map(|(.., text)| text.as_ref()).collect();

@@ -174,6 +174,18 @@ pub fn about(
     pieces
 }
 
+/// A piece of [`about`] for a request without tools.
+pub fn without_tools(piece: Piece) -> Piece {
+    match &piece.source {
+        Source::Instructions { .. } => {
+            let (source, why, rank) = (piece.source.clone(), piece.why.clone(), piece.rank);
+            let text = entity::usage_without_tools();
+            Piece::new(source, why, piece.place, rank, text).scored(1.0)
+        }
+        _ => piece,
+    }
+}
+
 /// The entities for the turn's record.
 pub fn mentions(noticed: &Noticed) -> Vec<EntityMention> {
     noticed

@@ -1,7 +1,7 @@
 //! The parts of a request, with their origin and reason.
 //!
-//! All text a model sees is a [`Piece`]; nothing else enters a prompt. [`crate::layout`] turns pieces into a
-//! request.
+//! An assembled request consists of [`Piece`]s, which [`crate::layout`] turns into messages. Later rounds of a turn
+//! add only the model's calls and their results.
 //!
 //! Invariant: `source` is set when a piece is made and never changes; `text` is sent as is.
 
@@ -136,9 +136,26 @@ pub enum Source {
 #[serde(rename_all = "snake_case")]
 pub enum HistoryPart {
     Message,
-    /// Tool calls and their results.
+    /// Tool calls and their results, quoted as data.
     Results,
     Reply,
+    /// Tool calls and their results, as the messages that the model was sent.
+    Calls,
+    /// The same, with long results cut.
+    ShortCalls,
+    /// What the model said after its last call.
+    Answer,
+}
+
+impl HistoryPart {
+    /// The part of the turn that is shown, in whichever form.
+    pub fn of_turn(self) -> Self {
+        match self {
+            Self::Message => Self::Message,
+            Self::Results | Self::Calls | Self::ShortCalls => Self::Results,
+            Self::Reply | Self::Answer => Self::Reply,
+        }
+    }
 }
 
 /// What a date line refers to.
@@ -149,8 +166,10 @@ pub enum DayOf {
     Message,
     /// The turn that follows in the history.
     Turn,
-    /// The turns since the previous date line.
+    /// The turns since the previous date line; in requests of earlier versions.
     Above,
+    /// The turn before it.
+    Exchange,
 }
 
 /// How an item got into the request.

@@ -74,13 +74,6 @@ pub enum PinState {
     Refused(String),
 }
 
-impl Pin {
-    /// Whether this is the approved definition.
-    fn is_of(&self, definition: &ToolDefinition) -> bool {
-        self.definition == *definition || definition.has_fingerprint(&self.fingerprint)
-    }
-}
-
 impl PinState {
     /// Why the tool may not run, if so.
     pub fn refusal(&self) -> Option<String> {
@@ -106,8 +99,23 @@ pub struct Pins {
     clock: Arc<dyn Clock>,
     policy: PinPolicy,
     known: RwLock<HashMap<ToolName, Pin>>,
-    /// The last checked definition of each tool, with the reason if it cannot be used.
-    measured: RwLock<HashMap<ToolName, (ToolDefinition, Option<String>)>>,
+    /// The last checked definition of each tool.
+    measured: RwLock<HashMap<ToolName, Measured>>,
+}
+
+/// A definition that was checked.
+struct Measured {
+    definition: ToolDefinition,
+    /// Why it cannot be used.
+    refusal: Option<String>,
+    /// The twin of its pin, if the pin is of exactly this definition.
+    pinned: Option<Option<ToolName>>,
+}
+
+impl Measured {
+    fn is_of(&self, definition: &ToolDefinition) -> bool {
+        self.definition == *definition
+    }
 }
 
 impl Pins {
@@ -131,61 +139,81 @@ impl Pins {
 
     /// The state of a definition.
     pub fn state(&self, definition: &ToolDefinition) -> PinState {
-        if let Some(reason) = self.refusal(definition) {
-            return PinState::Refused(reason);
+        self.look(definition).0
+    }
+
+    /// The state of a definition, and whether its pin is of exactly this one. Comparing definitions is expensive, so one
+    /// that was seen before is compared once.
+    fn look(&self, definition: &ToolDefinition) -> (PinState, bool) {
+        let seen = {
+            let measured = self.measured.read().unwrap_or_else(PoisonError::into_inner);
+            let seen = measured.get(&definition.tool).filter(|seen| seen.is_of(definition));
+            seen.map(|seen| (seen.refusal.clone(), seen.pinned.clone()))
+        };
+        let (refusal, pinned) = seen.unwrap_or_else(|| (self.measure(definition), None));
+        let approved = |twin: Option<ToolName>| twin.map_or(PinState::Approved, PinState::Twin);
+        match (refusal, pinned) {
+            (Some(reason), _) => return (PinState::Refused(reason), true),
+            (None, Some(twin)) => return (approved(twin), true),
+            (None, None) => {}
         }
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         match known.get(&definition.tool) {
-            Some(pin) if pin.is_of(definition) => {
-                pin.twin_of.clone().map_or(PinState::Approved, PinState::Twin)
+            Some(pin) if pin.definition == *definition => {
+                // Under the lock of the pins: one that is written now is not overlooked.
+                let mut measured = self.measured.write().unwrap_or_else(PoisonError::into_inner);
+                let seen = measured.get_mut(&definition.tool);
+                if let Some(seen) = seen.filter(|seen| seen.is_of(definition)) {
+                    seen.pinned = Some(pin.twin_of.clone());
+                }
+                (approved(pin.twin_of.clone()), true)
             }
-            Some(pin) => PinState::Changed(Box::new(pin.clone())),
-            None if is_look_alike(&definition.tool.name) => PinState::LookAlike,
-            None => PinState::New,
+            Some(pin) if definition.has_fingerprint(&pin.fingerprint) => {
+                (approved(pin.twin_of.clone()), false)
+            }
+            Some(pin) => (PinState::Changed(Box::new(pin.clone())), false),
+            None if is_look_alike(&definition.tool.name) => (PinState::LookAlike, false),
+            None => (PinState::New, false),
         }
     }
 
-    /// Why a definition cannot be used at all; each is checked once.
-    fn refusal(&self, definition: &ToolDefinition) -> Option<String> {
-        let measured = self.measured.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, reason)) = measured.get(&definition.tool)
-            && known == definition
-        {
-            return reason.clone();
-        }
-        drop(measured);
-        let reason = schema::refusal(&definition.input_schema);
-        if let Some(reason) = &reason {
+    /// Why a definition cannot be used at all.
+    fn measure(&self, definition: &ToolDefinition) -> Option<String> {
+        let refusal = schema::refusal(&definition.input_schema);
+        if let Some(reason) = &refusal {
             tracing::warn!(tool = %definition.tool, reason, "this tool cannot be used");
         }
         let mut measured = self.measured.write().unwrap_or_else(PoisonError::into_inner);
         if measured.len() >= MEASURED_MAX {
             measured.clear();
         }
-        measured.insert(definition.tool.clone(), (definition.clone(), reason.clone()));
-        reason
+        let seen =
+            Measured { definition: definition.clone(), refusal: refusal.clone(), pinned: None };
+        measured.insert(definition.tool.clone(), seen);
+        refusal
     }
 
     /// The state of each definition, after pinning new ones if the policy says so.
     pub async fn admit(&self, definitions: &[ToolDefinition]) -> Result<Vec<PinState>> {
         // Another server may have approved it meanwhile; what is approved needs no second look.
-        let is_sure = |state: PinState| state.is_pinned() || matches!(state, PinState::Refused(_));
-        let unsure = definitions.iter().filter(|known| !is_sure(self.state(known)));
-        let asking = unsure.map(|definition| self.read_again(definition));
+        let is_sure = |state: &PinState| state.is_pinned() || matches!(state, PinState::Refused(_));
+        let mut looks: Vec<_> = definitions.iter().map(|known| self.look(known)).collect();
+        let unsure = definitions.iter().zip(&looks).filter(|(_, (state, _))| !is_sure(state));
+        let asking = unsure.map(|(definition, _)| self.read_again(definition));
         let asking = stream::iter(asking.collect::<Vec<_>>()).buffer_unordered(READS_AT_ONCE);
         asking.try_collect::<()>().await?;
-        let mut states = Vec::with_capacity(definitions.len());
-        for definition in definitions {
-            let mut state = self.state(definition);
-            if self.policy == PinPolicy::FirstUse && state == PinState::New {
+        for (definition, look) in definitions.iter().zip(&mut looks) {
+            if !is_sure(&look.0) {
+                *look = self.look(definition);
+            }
+            if self.policy == PinPolicy::FirstUse && look.0 == PinState::New {
                 self.pin_first(definition).await?;
-                state = self.state(definition);
-            } else if state.is_pinned() {
+                *look = self.look(definition);
+            } else if look.0.is_pinned() && !look.1 {
                 self.renew(definition).await?;
             }
-            states.push(state);
         }
-        Ok(states)
+        Ok(looks.into_iter().map(|(state, _)| state).collect())
     }
 
     /// Rewrites a pin made by an earlier version, so that it covers the whole definition.
@@ -281,6 +309,10 @@ impl Pins {
 
     fn remember(&self, pin: Pin) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut measured = self.measured.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(seen) = measured.get_mut(&pin.definition.tool) {
+            seen.pinned = None;
+        }
         known.insert(pin.definition.tool.clone(), pin);
     }
 }

@@ -17,15 +17,15 @@ use crate::history;
 use crate::id::SessionId;
 use crate::layout;
 use crate::memory;
-use crate::model::{Block, Message, ModelRequest, Role};
+use crate::model::ModelRequest;
 use crate::piece::{HistoryPart, Piece, SentPiece, Source};
 use crate::receipt::{Receipt, ReceiptPiece};
-use crate::request::hash_of;
+use crate::request::{hash_of, must_be_kept};
+use crate::rounds;
 use crate::session::record::{CallRecord, TurnRecord};
 use crate::session::redact::is_redacted;
 use crate::session::usage::item_of;
 use crate::session::{LoadedSession, Sessions};
-use crate::tool_spec::spec_name;
 
 pub async fn request(
     sessions: &Sessions,
@@ -109,7 +109,7 @@ pub async fn pieces(
             sent.push(Arc::new(SentPiece {
                 piece: restored(piece, text),
                 since: piece.since.unwrap_or(*own),
-                kept_in: piece.kept_in,
+                kept_in: piece.kept_in.or_else(|| must_be_kept(&piece.source).then_some(*own)),
                 day,
             }));
         }
@@ -239,6 +239,8 @@ fn turn_of(piece: &ReceiptPiece, own: u64) -> Option<u64> {
         | Source::Recalled { turn, .. }
         | Source::EarlierResult { turn, .. } => Some(turn),
         Source::Elsewhere { .. } | Source::Fact { .. } => None,
+        // Some receipts name an earlier message as a message, not as history.
+        Source::Message => Some(piece.since.unwrap_or(own)),
         _ => Some(piece.kept_in.unwrap_or(own)),
     }
 }
@@ -286,27 +288,6 @@ fn differs(session: &LoadedSession, record: &TurnRecord, receipt: &Receipt) -> E
 /// The request of a later round: the first one plus each round's calls and results.
 pub fn with_rounds(request: &ModelRequest, calls: &[CallRecord]) -> ModelRequest {
     let mut request = request.clone();
-    let rounds: BTreeSet<u32> = calls.iter().map(|call| call.round).collect();
-    for round in rounds {
-        let calls = calls.iter().filter(|call| call.round == round);
-        let (mut asked, mut answered) = (Vec::new(), Vec::new());
-        for call in calls {
-            if !call.said_before.is_empty() {
-                asked.push(Block::text(call.said_before.clone()));
-            }
-            asked.push(Block::ToolUse {
-                id: call.id.clone(),
-                name: spec_name(&call.tool),
-                input: call.arguments.clone(),
-            });
-            answered.push(Block::ToolResult {
-                id: call.id.clone(),
-                content: call.shown_text(),
-                is_error: !call.ok(),
-            });
-        }
-        request.messages.push(Message { role: Role::Assistant, content: asked });
-        request.messages.push(Message { role: Role::User, content: answered });
-    }
+    request.messages.extend(rounds::messages(calls));
     request
 }

@@ -22,6 +22,9 @@ pub struct Receipt {
     pub mode: PromptMode,
     pub mode_why: String,
     pub budget: BudgetReport,
+    /// The budget that the caller asked for, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_tokens: Option<u32>,
     pub parameters: Parameters,
     pub pieces: Vec<ReceiptPiece>,
     /// The turn whose request this one starts with, if any. The inherited pieces are not stored here;

@@ -120,6 +120,7 @@ mod tests {
             mode: PromptMode::General,
             mode_why: String::new(),
             budget: BudgetReport::default(),
+            asked_tokens: None,
             parameters: Parameters { reply_tokens_max: 1, temperature: 0.0 },
             pieces: pieces.collect(),
             continues: None,

@@ -91,7 +91,8 @@ impl<'a> Parts<'a> {
             Source::Given { .. } if piece.erased => self.given.older += 1,
             Source::Given { name } => self.given.add(name, piece.since),
             Source::Summary { from, to } => self.summaries.push((*from, *to)),
-            Source::History { part: HistoryPart::Results, .. } | Source::EarlierResult { .. } => {
+            Source::EarlierResult { .. } => self.results += 1,
+            Source::History { part, .. } if part.of_turn() == HistoryPart::Results => {
                 self.results += 1;
             }
             Source::History { .. } => self.messages += 1,
@@ -204,6 +205,7 @@ mod tests {
             mode: PromptMode::General,
             mode_why: String::new(),
             budget: BudgetReport { used_tokens: 1_204, ..BudgetReport::default() },
+            asked_tokens: None,
             parameters: Parameters { reply_tokens_max: 1, temperature: 0.0 },
             pieces: pieces.collect(),
             continues: None,

@@ -16,12 +16,18 @@ use std::ops::Range;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::future::try_join_all;
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{TenantId, ThreadId, UserId};
 
 pub use error::{Result, StoreError};
+
+/// Changes that wait at the same time: a store writes those that wait together.
+const COMMITTED_AT_ONCE: usize = 256;
+/// The same for erasures.
+const ERASED_AT_ONCE: usize = 64;
 
 /// A store of threads. Every backend must pass `throughline_store::conformance`.
 #[async_trait]
@@ -47,6 +53,15 @@ pub trait Store: Send + Sync + 'static {
     /// The cost must not grow with the length of the log.
     async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version>;
 
+    /// Applies many changes, each by itself as [`Store::commit`] does; the answers are in their order. A store that has
+    /// to wait for something before each commit should override this to wait once.
+    async fn commit_all(&self, changes: Vec<(Key, Expected, Change)>) -> Vec<Result<Version>> {
+        let committing = changes.into_iter().map(|(key, expected, change)| async move {
+            self.commit(&key, expected, change).await
+        });
+        stream::iter(committing).buffered(COMMITTED_AT_ONCE).collect().await
+    }
+
     /// Threads of one kind in a scope, most recently changed first (then by id).
     async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>>;
 
@@ -56,6 +71,13 @@ pub trait Store: Send + Sync + 'static {
     /// Removes the thread and everything the backend stores of it; returns what was removed. Erasing a missing
     /// thread is not an error: the counts are zero.
     async fn erase(&self, key: &Key) -> Result<Erased>;
+
+    /// Erases many threads, as [`Store::erase`] does each; the answers are in their order. If it fails, some may be
+    /// erased.
+    async fn erase_all(&self, keys: &[Key]) -> Result<Vec<Erased>> {
+        let erasing = keys.iter().cloned().map(|key| async move { self.erase(&key).await });
+        stream::iter(erasing).buffered(ERASED_AT_ONCE).try_collect().await
+    }
 
     /// What was found out about the store when it was opened.
     fn facts(&self) -> StoreFacts;

@@ -25,8 +25,10 @@ use crate::session::head::Summary;
 use crate::session::record::TurnRecord;
 use crate::tokens;
 
-/// Maximum summary by a model.
-pub const SUMMARY_TOKENS_MAX: u32 = 800;
+use extract::Notes;
+
+/// Tokens of the tags around a summary.
+const FRAME_TOKENS: u32 = 20;
 /// Maximum tokens of turns that a model summarizes at once.
 const MATERIAL_TOKENS_MAX: u32 = 8_000;
 /// Size and idle time of the cache of extracted summaries. Without it, an application that prepares requests
@@ -34,36 +36,44 @@ const MATERIAL_TOKENS_MAX: u32 = 8_000;
 const REMEMBERED_BYTES_MAX: u64 = 8 << 20;
 const REMEMBERED_FOR: Duration = Duration::from_secs(300);
 
-/// Summarizes `turns` and what `previous` covers in at most `tokens_max`; `None` if that is too little. A
-/// previous summary that does not reach up to `turns` is returned unchanged.
+/// Summarizes `turns` and what `previous` covers in at most `tokens_max`; `None` if that is too little. Where a previous
+/// summary does not reach up to `turns`, they are left out.
 pub fn condense(
     previous: Option<&Summary>,
     turns: &[HistoryTurn],
     tokens_max: u32,
     now: Timestamp,
 ) -> Option<Summary> {
-    let (Some(first), Some(last)) = (turns.first(), turns.last()) else { return previous.cloned() };
-    if let Some(previous) = previous.filter(|previous| previous.to + 1 < first.turn) {
+    let tokens_max = tokens_max.saturating_sub(FRAME_TOKENS);
+    let apart = |previous: &&Summary| turns.first().is_some_and(|turn| previous.to + 1 < turn.turn);
+    let (previous, turns) = match previous.filter(apart) {
+        Some(previous) => (Some(previous), &[][..]),
+        None => (previous, turns),
+    };
+    if let Some(previous) = previous.filter(|p| turns.is_empty() && p.tokens <= tokens_max) {
         return Some(previous.clone());
     }
-    let text = remembered(previous, turns, tokens_max);
-    (!text.is_empty()).then(|| Summary {
-        from: previous.map_or(first.turn, |previous| previous.from),
-        to: last.turn,
-        tokens: tokens::count(&text),
-        text: text.to_string(),
-        by: Summary::EXTRACTION.into(),
-        modelled_to: previous.map_or(0, |previous| previous.modelled_to),
+    let from = previous.map(|previous| previous.from).or(turns.first().map(|turn| turn.turn))?;
+    let to = turns.last().map(|turn| turn.turn).or(previous.map(|previous| previous.to))?;
+    let made = remembered(previous, turns, tokens_max);
+    let by_model = previous.filter(|previous| turns.is_empty() && !previous.is_extract());
+    (!made.text.is_empty()).then(|| Summary {
+        from,
+        to,
+        tokens: tokens::count(&made.text),
+        text: made.text.clone(),
+        by: by_model.map_or(Summary::EXTRACTION, |previous| &previous.by).into(),
+        modelled_to: previous.filter(|_| made.has_prose).map_or(0, |previous| previous.modelled_to),
         at: now,
     })
 }
 
 /// The cached extract of exactly these turns.
-fn remembered(previous: Option<&Summary>, turns: &[HistoryTurn], tokens_max: u32) -> Arc<str> {
-    static MADE: LazyLock<moka::sync::Cache<u128, Arc<str>>> = LazyLock::new(|| {
+fn remembered(previous: Option<&Summary>, turns: &[HistoryTurn], tokens_max: u32) -> Arc<Notes> {
+    static MADE: LazyLock<moka::sync::Cache<u128, Arc<Notes>>> = LazyLock::new(|| {
         moka::sync::Cache::builder()
             .max_capacity(REMEMBERED_BYTES_MAX)
-            .weigher(|_, text: &Arc<str>| u32::try_from(text.len()).unwrap_or(u32::MAX))
+            .weigher(|_, made: &Arc<Notes>| u32::try_from(made.text.len()).unwrap_or(u32::MAX))
             .time_to_idle(REMEMBERED_FOR)
             .build()
     });
@@ -89,6 +99,7 @@ pub async fn by_model(
     model: &dyn Model,
     previous: Option<&str>,
     turns: &[Arc<TurnRecord>],
+    tokens_max: u32,
 ) -> Result<String, UpstreamError> {
     let mut material = String::new();
     if let Some(previous) = previous {
@@ -114,7 +125,7 @@ pub async fn by_model(
         }],
         messages: vec![Message { role: Role::User, content: vec![Block::text(material)] }],
         tools: Vec::new(),
-        reply_tokens_max: SUMMARY_TOKENS_MAX,
+        reply_tokens_max: tokens_max,
         temperature: 0.2,
     };
     let mut stream = model.stream(&request, CancellationToken::new()).await?;
@@ -150,7 +161,8 @@ mod tests {
     fn notes_are_remembered_for_exactly_what_they_were_made_of() {
         let notes = |previous: Option<&Summary>, turns: &[HistoryTurn], room| {
             let made = condense(previous, turns, room, Timestamp::UNIX_EPOCH).unwrap();
-            assert_eq!(made.text, extract::notes(previous, turns, room));
+            let again = extract::notes(previous, turns, room - FRAME_TOKENS);
+            assert_eq!(made.text, again.text);
             made
         };
         let first = notes(None, &turns("R1", 1), 400);
@@ -161,5 +173,68 @@ mod tests {
         assert_ne!(notes(None, &turns("R1", 1)[1..], 400).text, first.text);
         let earlier = Summary { by: "a model".into(), to: 0, ..first.clone() };
         assert_ne!(notes(Some(&earlier), &turns("R1", 1), 800).text, first.text);
+    }
+
+    /// Notes in `room`, compaction after compaction of eight turns.
+    fn notes_of(
+        previous: Option<Summary>,
+        compactions: std::ops::Range<u64>,
+        room: u32,
+    ) -> Summary {
+        let mut notes = previous;
+        for number in compactions {
+            let said = |turn: u64| TurnRecord {
+                message: format!(
+                    "Horse {turn} lives in stable {} since May. It eats oats.",
+                    turn * 3
+                ),
+                ..TurnRecord::erased(turn, Timestamp::from_second(turn as i64 * 40_000).unwrap())
+            };
+            let turns = number * 8 + 1..=number * 8 + 8;
+            let turns: Vec<_> = turns.map(|t| HistoryTurn::of(&said(t), &TimeZone::UTC)).collect();
+            notes = condense(notes.as_ref(), &turns, room, Timestamp::UNIX_EPOCH);
+            let piece = history::summary_piece(notes.as_ref().unwrap());
+            assert!(piece.tokens <= room, "{} of {room}: {}", piece.tokens, piece.text);
+        }
+        notes.unwrap()
+    }
+
+    #[test]
+    fn notes_stay_within_their_room_and_are_spread_over_their_range() {
+        for room in [90, 120, 300, 600] {
+            let notes = notes_of(None, 0..7, room);
+            let lines = notes.text.lines().filter(|line| !line.starts_with('['));
+            let turns: Vec<u64> =
+                lines.map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect();
+            assert_eq!((notes.from, notes.to), (1, 56));
+            assert!(turns.len() >= 2, "{notes:?}");
+            let (first, last) = (turns[0], turns[turns.len() - 1]);
+            assert!(first <= 28 && last > 28, "{room}: {turns:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_model_wrote_outlasts_the_next_compactions() {
+        let first = notes_of(None, 0..1, 600);
+        let prose = "They keep 4 horses in Zermatt. The vet comes on Monday.";
+        let by_model = |text: &str| Summary {
+            text: text.into(),
+            tokens: tokens::count(text),
+            by: "a model".into(),
+            modelled_to: 8,
+            ..first.clone()
+        };
+        let notes = notes_of(Some(by_model(prose)), 1..6, 120);
+        assert!(notes.text.starts_with(prose), "{}", notes.text);
+        assert!(notes.is_extract() && notes.modelled_to == 8);
+        let told = history::summary_piece(&notes).text;
+        assert!(told.contains("notes on and sentences of turns 1 to 48"), "{told}");
+        // Longer notes than the room are cut at a sentence.
+        let long = prose.repeat(20).replace(".They", ". They");
+        let notes = notes_of(Some(by_model(&long)), 1..3, 120);
+        assert!(notes.text.starts_with(prose), "{}", notes.text);
+        assert!(notes.text.contains(" user: "), "{}", notes.text);
+        let shown = condense(Some(&by_model(&long)), &[], 100, Timestamp::UNIX_EPOCH).unwrap();
+        assert!(shown.tokens <= 100 && !shown.is_extract(), "{shown:?}");
     }
 }

@@ -1,6 +1,7 @@
 //! Tombstones: the hash of an erased thread's key, so that it can be erased again from a restored copy without
 //! revealing what it was.
 
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -15,6 +16,8 @@ use crate::store::{Change, Expected, Found, Key, Kind, Store, StoreError};
 
 /// Maximum incarnations recorded per key; the oldest are dropped.
 const LIVES_MAX: usize = 1000;
+/// Threads read at the same time.
+const READ_AT_ONCE: usize = 64;
 /// Maximum attempts against concurrent writers.
 const ATTEMPTS_MAX: usize = 20;
 
@@ -69,23 +72,8 @@ pub(crate) async fn write(
     last_activity: Timestamp,
 ) -> Result<ContentHash> {
     let hash = tombstone_of(key);
-    let life = stored_life(store, key).await?;
-    let at =
-        Key { scope: system_scope(), kind: Kind::Tombstone, id: ThreadId::new(hash.as_str())? };
     for _ in 0..ATTEMPTS_MAX {
-        let (expected, before) = match store.head(&at, None).await? {
-            Found::Head(head) => {
-                (Expected::At(head.version), serde_json::from_slice(&head.bytes).ok())
-            }
-            Found::Missing | Found::Unchanged => (Expected::Absent, None),
-        };
-        let when = clock.now().max(last_activity);
-        let tombstone = Tombstone::after(before, hash, when, life);
-        let head = serde_json::to_vec(&tombstone).map_err(|error| Error::Unreadable {
-            what: format!("the tombstone {hash}"),
-            reason: error.to_string(),
-        })?;
-        let change = Change::of_head(head, tombstone.at, clock.id());
+        let (at, expected, change) = next(store, clock, key, last_activity).await?;
         match store.commit(&at, expected, change).await {
             Ok(_) => return Ok(hash),
             Err(StoreError::Conflict { .. }) => {}
@@ -93,4 +81,46 @@ pub(crate) async fn write(
         }
     }
     Err(Error::Contended { session: key.id.clone().into(), attempts: ATTEMPTS_MAX })
+}
+
+/// Writes the tombstones of many keys together.
+pub(crate) async fn write_all(store: &dyn Store, clock: &dyn Clock, keys: &[Key]) -> Result<()> {
+    let now = clock.now();
+    let reading =
+        keys.iter().cloned().map(|key| async move { next(store, clock, &key, now).await });
+    let changes: Vec<_> = stream::iter(reading).buffered(READ_AT_ONCE).try_collect().await?;
+    for (key, written) in keys.iter().zip(store.commit_all(changes).await) {
+        match written {
+            Ok(_) => {}
+            Err(StoreError::Conflict { .. }) => {
+                write(store, clock, key, now).await?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// The change that adds an erasure to the tombstone of `key`.
+async fn next(
+    store: &dyn Store,
+    clock: &dyn Clock,
+    key: &Key,
+    last_activity: Timestamp,
+) -> Result<(Key, Expected, Change)> {
+    let hash = tombstone_of(key);
+    let life = stored_life(store, key).await?;
+    let at =
+        Key { scope: system_scope(), kind: Kind::Tombstone, id: ThreadId::new(hash.as_str())? };
+    let (expected, before) = match store.head(&at, None).await? {
+        Found::Head(head) => (Expected::At(head.version), serde_json::from_slice(&head.bytes).ok()),
+        Found::Missing | Found::Unchanged => (Expected::Absent, None),
+    };
+    let when = clock.now().max(last_activity);
+    let tombstone = Tombstone::after(before, hash, when, life);
+    let head = serde_json::to_vec(&tombstone).map_err(|error| Error::Unreadable {
+        what: format!("the tombstone {hash}"),
+        reason: error.to_string(),
+    })?;
+    Ok((at, expected, Change::of_head(head, tombstone.at, clock.id())))
 }

@@ -5,8 +5,9 @@
 //! [`Pipeline::record`]), approved calls ([`Pipeline::decide`]) and drop-in clients ([`Pipeline::begin_drop_in`])
 //! differ only in where the message comes from and who replies.
 //!
-//! Invariants: what a turn needs is fixed when its session is loaded ([`Turn`]); a turn is committed exactly
-//! once, with the receipt of what was sent; a failed turn is committed too.
+//! Invariants: what a turn needs is fixed when its session is loaded ([`Turn`]); a turn is committed once, with
+//! the receipt of what was sent; if its reply fails, it is committed as failed. An error before the reply, such as
+//! a budget that is too small, commits nothing.
 
 mod checks;
 mod commit;
@@ -36,7 +37,7 @@ use crate::catalog::{KnownTool, ToolCatalog};
 use crate::clock::Clock;
 use crate::creation::{SessionCreator, session_items};
 use crate::enrich::Enrichments;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::events::{Events, TurnEvent};
 use crate::fact::{Facts, Forgetting};
 use crate::id::{AgentName, SessionId};
@@ -75,7 +76,7 @@ pub use drop_in::{DropIn, DropInTurn, Exchange, ForwardedRequest, handed_on};
 use open::Opened;
 pub use pause::{Approval, Remember};
 pub(crate) use permissions::session_tools;
-pub use prepared::PreparedRequests;
+pub use prepared::{PreparedRequests, ReceiptId};
 pub use record::RecordedTurn;
 use shown::Shown;
 pub use stages::CommitTimes;
@@ -243,9 +244,7 @@ impl Pipeline {
     ) -> Result<Arc<AssembledRequest>> {
         checks::active(&session.head, self.clock.now())?;
         checks::message(&input.message, &self.limits)?;
-        if input.budget_tokens == Some(0) {
-            return Err(Error::invalid("budget_tokens", "0 is outside 1-4294967295"));
-        }
+        checks::prepared(&session.head, input, self.clock.now())?;
         let start = TurnStart {
             kind: TurnKind::Recorded,
             lent: None,
@@ -373,7 +372,10 @@ impl Pipeline {
             now: self.clock.now(),
             zone,
         })?;
-        assembled.tools = permissions::listed_tools(&assembled.sent, &turn.tools);
+        // An application calls tools by name.
+        if turn.kind != TurnKind::Recorded {
+            assembled.tools = permissions::listed_tools(&assembled.sent, &turn.tools);
+        }
         Ok(assembled)
     }
 
@@ -388,8 +390,7 @@ impl Pipeline {
         let TurnPrompt { message, forgetting, key, before, decided } = asked;
         let policy = self.policy(turn).await?;
         let taint = self.taint(turn, &policy, assembled, (message, &before.calls)).await?;
-        let listed = |known: &&KnownTool| assembled.tools.contains(&known.definition);
-        let tools: Vec<KnownTool> = turn.tools.iter().filter(listed).cloned().collect();
+        let tools = permissions::known_of(&assembled.tools, &turn.tools);
         Ok(reply::answer(ReplyRequest {
             ports: &self.replying,
             session: &turn.session,

@@ -114,7 +114,8 @@ pub fn all_beside(path: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Removes a file or a folder, if present; returns the number of files removed.
+/// Removes a file or a folder with its content, if present; returns the number of files removed. A symbolic link is
+/// removed, never what it points to.
 pub fn remove(path: &Path) -> Result<u64> {
     match path.symlink_metadata() {
         Ok(found) if found.is_dir() => remove_folder(path),
@@ -124,8 +125,8 @@ pub fn remove(path: &Path) -> Result<u64> {
     }
 }
 
-/// Removes a folder and its content, if present; returns the number of files removed.
-pub fn remove_folder(folder: &Path) -> Result<u64> {
+/// Removes what is in a folder and the folder itself.
+fn remove_folder(folder: &Path) -> Result<u64> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
@@ -133,13 +134,7 @@ pub fn remove_folder(folder: &Path) -> Result<u64> {
     };
     let mut removed = 0;
     for entry in entries {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            removed += remove_folder(&entry.path())?;
-        } else {
-            std::fs::remove_file(entry.path())?;
-            removed += 1;
-        }
+        removed += remove(&entry?.path())?;
     }
     std::fs::remove_dir(folder)?;
     Ok(removed)

@@ -30,7 +30,6 @@ pub enum StoreUrl {
     S3(String),
 }
 
-/// An invalid store URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("store URL {shown} is not valid: {reason}")]
 pub struct InvalidStoreUrl {

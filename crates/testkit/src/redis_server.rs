@@ -17,7 +17,6 @@ const INNER: u16 = 10_000;
 #[derive(Debug)]
 pub struct RedisServer {
     pub peer: Peer,
-    /// Its port.
     pub port: u16,
 }
 

@@ -6,7 +6,6 @@ use crate::peer::{self, Peer};
 
 /// The access key that both servers accept.
 pub const ACCESS_KEY: &str = "testkey";
-/// Its secret.
 pub const SECRET_KEY: &str = "testsecret";
 /// Attempts to start; another process may take a port between choosing and binding.
 const STARTS_MAX: usize = 4;
@@ -17,7 +16,6 @@ const INNER: u16 = 10_000;
 #[derive(Debug)]
 pub struct S3Server {
     pub peer: Peer,
-    /// Its port.
     pub port: u16,
 }
 

@@ -106,7 +106,6 @@ impl Served {
         self.peer.log()
     }
 
-    /// The end of its log.
     pub fn log_end(&self) -> String {
         self.peer.log_end()
     }

@@ -14,6 +14,21 @@ const SECRET_BYTES_MIN: usize = 6;
 /// Shorter path segments are taken for names.
 const SEGMENT_BYTES_MIN: usize = 16;
 
+/// A URL whose path segments are masked if they are long enough to be tokens.
+pub fn without_path_tokens(address: &str) -> String {
+    let (before, query) = address.split_at(address.find(['?', '#']).unwrap_or(address.len()));
+    let host = before.find("://").map_or(0, |at| at + "://".len());
+    let path = before[host..].find('/').map_or(before.len(), |at| host + at);
+    let shown = |segment| if is_token(segment) { "***" } else { segment };
+    let segments: Vec<&str> = before[path..].split('/').map(shown).collect();
+    format!("{}{}{query}", &before[..path], segments.join("/"))
+}
+
+/// A token in the path is long; names such as `mcp` are not.
+fn is_token(segment: &str) -> bool {
+    segment.len() >= SEGMENT_BYTES_MIN
+}
+
 /// The secrets of one upstream, each with its replacement.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor(Vec<(SecretString, String)>);
@@ -28,10 +43,12 @@ impl Redactor {
         redactor
     }
 
-    /// Also redacts everything in a URL except scheme and host: user, path and query may contain a token.
+    /// Also redacts everything in a URL except scheme, host and port: user, path and query may contain a token.
     pub fn with_address(mut self, address: &str) -> Self {
         let Ok(url) = reqwest::Url::parse(address) else { return self };
-        let shown = format!("{}://{}/{MARK}", url.scheme(), url.host_str().unwrap_or_default());
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        let host = url.host_str().unwrap_or_default();
+        let shown = format!("{}://{host}{port}/{MARK}", url.scheme());
         // The whole URL first, before its parts are replaced.
         for whole in [address, url.as_str()] {
             self.add(whole, &shown);
@@ -42,9 +59,8 @@ impl Redactor {
         for (_, value) in url.query_pairs() {
             self.add(&value, MARK);
         }
-        // A token in the path is long; names such as `mcp` are not.
         let segments = url.path_segments().into_iter().flatten();
-        for segment in segments.filter(|segment| segment.len() >= SEGMENT_BYTES_MIN) {
+        for segment in segments.filter(|segment| is_token(segment)) {
             self.add(segment, MARK);
         }
         self

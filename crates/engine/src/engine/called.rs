@@ -7,6 +7,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::error::{Error, Result};
@@ -28,6 +29,9 @@ const REMEMBERED: SignedDuration = SignedDuration::from_hours(24);
 struct Remembered {
     /// Hash of the request.
     body: ContentHash,
+    /// The server that makes the call.
+    #[serde(default)]
+    owner: Uuid,
     /// How long it may be in progress.
     until: Timestamp,
 }
@@ -64,9 +68,9 @@ impl Engine {
         }
         let Some(answer) = self.store().entries(&at, 0..1).await?.pop() else {
             let key = key.shown.clone();
-            return Err(match known.until > self.now() {
-                true => Error::UnderWay { key },
-                false => Error::OutcomeUnknown { key },
+            return Err(match self.turns.has_ended(known.owner, known.until) {
+                true => Error::OutcomeUnknown { key },
+                false => Error::UnderWay { key },
             });
         };
         serde_json::from_slice(&answer).map(Some).map_err(unreadable)
@@ -79,9 +83,8 @@ impl Engine {
         key: &RequestKey,
     ) -> Result<Option<Reserved>> {
         let at = place(caller, key)?;
-        let seconds = i64::try_from(self.limits().turn_seconds_max).unwrap_or(i64::MAX);
-        let until = self.now() + SignedDuration::from_secs(seconds);
-        let remembered = Remembered { body: key.body, until };
+        let (owner, until) = (self.turns.instance, self.turns.turn_ends());
+        let remembered = Remembered { body: key.body, owner, until };
         match self.store().commit(&at, Expected::Absent, self.noted(&at, &remembered, None)?).await
         {
             Ok(version) => Ok(Some(Reserved { key: at, version, remembered })),

@@ -132,6 +132,7 @@ fn record_of(exchange: chats::Exchange, at: Timestamp) -> TurnRecord {
         tokens: SaidTokens {
             message: tokens::count(&exchange.message),
             reply: tokens::count(&exchange.reply),
+            calls: 0,
         },
         message: exchange.message,
         reply: exchange.reply,

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::access::{Action, Caller, authorize};
 use crate::error::{Error, Result};
+use crate::id::SessionId;
 use crate::index::{HITS_MAX, Hit, Part, Query, Snippet, Words};
 use crate::search::{self, words::stems};
 use crate::store::{Key, Kind};
@@ -21,8 +22,12 @@ use super::Engine;
 
 /// Maximum hits per search.
 pub(super) const LIMIT_MAX: usize = 100;
-/// Rank offset of reciprocal rank fusion, so that the first ranks do not decide alone.
+/// The score of a place among the hits by meaning: its reciprocal, so many places further.
 const PLACES_AHEAD: f64 = 60.0;
+/// Places by which a hit by meaning moves up if it has some of the words.
+const PLACES_FOR_A_WORD: usize = 2;
+/// Where the first hit that has only some of the words stands.
+const PLACE_BY_WORDS: usize = 3;
 /// Texts of hits read concurrently.
 const READS_AT_ONCE: usize = 16;
 /// Sessions read per step of a rebuild.
@@ -78,12 +83,13 @@ impl Engine {
             offset: 0,
         };
         let every_word = index.search(&query).await?;
-        let mut rankings = vec![self.by_meaning(caller, text, query.limit).await?];
+        let by_meaning = self.by_meaning(caller, text, query.limit).await?;
+        let mut by_words = Vec::new();
         if every_word.is_empty() {
             query.words = Words::Any;
-            rankings.insert(0, index.search(&query).await?);
+            by_words = index.search(&query).await?;
         }
-        let found = joined(every_word, &rankings).into_iter().skip(offset).take(limit);
+        let found = joined(every_word, &by_words, &by_meaning).into_iter().skip(offset).take(limit);
         let reading = found.map(|hit| self.read_hit(caller, hit));
         let reading = stream::iter(reading.collect::<Vec<_>>()).buffered(READS_AT_ONCE);
         let found: Vec<Option<FoundText>> = reading.try_collect().await?;
@@ -154,30 +160,39 @@ impl Engine {
     }
 }
 
-/// Merges hits: `first`, then those of `rankings` by rank.
-fn joined(first: Vec<Hit>, rankings: &[Vec<Hit>]) -> Vec<Hit> {
+/// Merges hits: `first`, then those by meaning in their order. One that also has some of the words moves up, and one that
+/// has nothing but some of the words comes after the best by meaning.
+fn joined(first: Vec<Hit>, by_words: &[Hit], by_meaning: &[Hit]) -> Vec<Hit> {
     let place = |hit: &Hit| (hit.session.clone(), hit.turn, hit.part);
+    let position = |hits: &[Hit], hit: &Hit| hits.iter().position(|it| place(it) == place(hit));
     let mut seen: BTreeSet<_> = first.iter().map(place).collect();
-    let mut rest: Vec<Hit> = Vec::new();
-    for hit in rankings.iter().flatten() {
+    let mut rest: Vec<(usize, Hit)> = Vec::new();
+    for hit in by_meaning.iter().chain(by_words) {
         if !seen.insert(place(hit)) {
             continue;
         }
-        let places = rankings.iter().filter_map(|hits| {
-            let at = hits.iter().position(|other| place(other) == place(hit))?;
-            Some(1.0 / (PLACES_AHEAD + at as f64))
-        });
-        rest.push(Hit { score: places.sum(), ..hit.clone() });
+        let at = match (position(by_meaning, hit), position(by_words, hit)) {
+            (Some(at), Some(_)) => at.saturating_sub(PLACES_FOR_A_WORD),
+            (Some(at), None) => at,
+            (None, at) => PLACE_BY_WORDS + at.unwrap_or_default(),
+        };
+        rest.push((at, hit.clone()));
     }
-    rest.sort_by(|left, right| right.score.total_cmp(&left.score));
+    rest.sort_by_key(|(at, _)| *at);
+    let score = |at: usize| 1.0 / (PLACES_AHEAD + at as f64);
+    let rest = rest.into_iter().enumerate().map(|(at, (_, hit))| Hit { score: score(at), ..hit });
     // Keeps the rest below the first, whose scores have another scale.
-    first.into_iter().map(|hit| Hit { score: 1.0 + hit.score, ..hit }).chain(rest).collect()
+    let first = first.into_iter().map(|hit| Hit { score: 1.0 + hit.score, ..hit });
+    let all: Vec<Hit> = first.chain(rest).collect();
+    // Every hit shows the title of its session; the title by itself would be the same one again.
+    let told: BTreeSet<SessionId> =
+        all.iter().filter(|hit| hit.part != Part::Title).map(|hit| hit.session.clone()).collect();
+    all.into_iter().filter(|hit| hit.part != Part::Title || !told.contains(&hit.session)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::SessionId;
 
     fn hits(turns: &[u64]) -> Vec<Hit> {
         let session = SessionId::new("s").expect("valid");
@@ -191,10 +206,18 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_every_word_comes_first_and_what_both_found_next() {
-        let shown = joined(hits(&[7, 8]), &[hits(&[1, 2, 3]), hits(&[8, 3, 4])]);
+    fn what_holds_every_word_comes_first_then_meaning_with_words_then_meaning() {
+        let shown = joined(hits(&[7, 8]), &hits(&[1, 2, 5]), &hits(&[8, 3, 4, 5]));
         let turns: Vec<u64> = shown.iter().map(|hit| hit.turn).collect();
-        assert_eq!(turns, [7, 8, 3, 1, 2, 4]);
+        assert_eq!(turns, [7, 8, 3, 5, 4, 1, 2]);
         assert!(shown.is_sorted_by(|left, right| left.score >= right.score), "{shown:?}");
+    }
+
+    #[test]
+    fn the_title_of_a_session_is_a_hit_only_if_nothing_else_of_it_is() {
+        let title = Hit { turn: 0, part: Part::Title, ..hits(&[1])[0].clone() };
+        let with = joined(Vec::new(), &[title.clone(), hits(&[1])[0].clone()], &[]);
+        assert_eq!(with.iter().map(|hit| hit.turn).collect::<Vec<_>>(), [1]);
+        assert_eq!(joined(Vec::new(), &[title], &[]).len(), 1);
     }
 }

@@ -59,9 +59,13 @@ impl Engine {
         if let Some(Some(persona)) = &patch.persona {
             persona.validate()?;
         }
-        if let Some(agent) = &patch.agent {
-            self.agents().get(Some(agent))?;
-        }
+        let items = match &patch.agent {
+            Some(agent) => {
+                let agent = self.agents().get(Some(agent))?;
+                Some(self.turns.creator.items_of(&agent).await?)
+            }
+            None => None,
+        };
         let now = self.now();
         let expiry = match patch.extend_days {
             Some(days @ 1..=3_650) => Some(now + SignedDuration::from_hours(i64::from(days) * 24)),
@@ -88,8 +92,11 @@ impl Engine {
                 if let Some(persona) = &patch.persona {
                     head.persona.clone_from(persona);
                 }
-                if let Some(agent) = &patch.agent {
+                if let (Some(agent), Some(items)) = (&patch.agent, &items)
+                    && head.agent.as_ref() != Some(agent)
+                {
                     head.agent = Some(agent.clone());
+                    items.put_into(head);
                 }
                 match patch.active {
                     Some(true) => head.deleted_at = None,

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::access::{Action, Caller, authorize};
 use crate::error::Result;
 use crate::id::SessionId;
+use crate::plain_text::plain_text;
 use crate::sabotage::{self, Switch};
 use crate::session::LoadedSession;
 use crate::session::head::SessionHead;
@@ -42,7 +43,7 @@ impl Engine {
 
     pub async fn export_markdown(&self, caller: &Caller, id: &SessionId) -> Result<String> {
         let export = self.export(caller, id).await?;
-        Ok(markdown(&export))
+        Ok(plain_text(&markdown(&export)))
     }
 
     /// Imports a session under its own id or another one.

@@ -48,7 +48,12 @@ pub(super) fn read(reading: &mut Reading<'_>) {
             reading.take(at, words);
         }
         let end = named.iter().map(|name| name.first + name.words).max().unwrap_or(0);
-        for name in named {
+        let told = !reading.asks && reading.entities.tracked.is_empty();
+        let everyday = told && entity_type.everyday.contains(&reading.tokens[at].lower);
+        for mut name in named {
+            if everyday {
+                name.confidence = name.confidence.min(weights::NAME_TOLD);
+            }
             mention(reading, entity_type, &name);
         }
         at = end.max(at + words);

@@ -32,7 +32,6 @@ pub const HARVEST_VALUES_MAX: usize = 50_000;
 pub const HARVEST_DEPTH_MAX: usize = 12;
 /// Entities of the last list that can be referred to by position ("the second one").
 pub const LISTED_MAX: usize = 100;
-/// Turns in focus.
 pub const FOCUS_TURNS_MAX: usize = 6;
 /// Mentions per turn in focus.
 pub const FOCUS_REFS_MAX: usize = 12;

@@ -50,7 +50,7 @@ pub use mention::{
 };
 pub use notice::notice;
 pub use pointer::Number;
-pub use recall::{EntityNote, Relevance, recall, usage};
+pub use recall::{EntityNote, Relevance, recall, usage, usage_without_tools};
 pub use record::{ActionAt, Entity, EntityRef, MentionContext, Relation, RelationKind};
 pub use relevance::relevance;
 pub use resolution::{Resolution, plan_resolution, read_resolution};

@@ -64,14 +64,21 @@ pub fn recall(
             told.push(entity);
         }
     }
+    // A message that refers to nothing is not about what was spoken of before it.
+    let refers = !meant.is_empty()
+        || !noticed.references.is_empty()
+        || !noticed.asked_about.is_empty()
+        || !noticed.guesses.is_empty()
+        || noticed.correction.is_some();
     let mut notes: Vec<EntityNote> = told
         .into_iter()
         .map(|entity| {
             let related = entity.relations.iter().any(|relation| is_meant(&relation.to));
-            let in_focus = entities
-                .focus
-                .first()
-                .is_some_and(|focus| focus.refs.iter().any(|one| one.is(&entity.entity)));
+            let in_focus = refers
+                && entities
+                    .focus
+                    .first()
+                    .is_some_and(|focus| focus.refs.iter().any(|one| one.is(&entity.entity)));
             let bearing = match (is_meant(&entity.entity), related || in_focus) {
                 (true, _) => Relevance::Meant,
                 (false, true) => Relevance::Near,
@@ -97,6 +104,11 @@ pub fn recall(
 /// Instructions for using the lines of [`recall`].
 pub fn usage() -> &'static str {
     include_str!("../../prompts/entities.md").trim_end()
+}
+
+/// The same for a request without tools.
+pub fn usage_without_tools() -> &'static str {
+    include_str!("../../prompts/entities_without_tools.md").trim_end()
 }
 
 fn line(entity: &Entity, now: Timestamp) -> String {

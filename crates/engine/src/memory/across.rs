@@ -1,36 +1,32 @@
 //! Recall of turns of a user's other sessions, by words and meaning.
 //!
-//! One index covers all sessions of a user. It is updated before each use: sessions are listed by last change,
-//! and only changed ones are read. Their [stored](super::stored) index is loaded, and the rest read from the log.
-//! The session that asks is left for later: it has an index of its own.
-//! The index contains no text; hits are read from their session, so what was erased, expired, archived or made
-//! private since cannot return through it.
+//! One index covers the sessions of a user, up to [`SESSIONS_MAX`]. It is updated before each use: sessions are
+//! listed by last change, and only changed ones are read. Their [stored](super::stored) index is loaded, and the
+//! rest read from the log. The session that asks is not searched here: it has an index of its own. The index
+//! contains no text; hits are read from their session, so what was erased, expired, archived or made private since
+//! cannot return through it.
 //!
 //! Invariant: an index is found by the scope of the caller's own session; no id sent by a caller leads to another
 //! user's.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 
-use super::giving::gives;
+use super::standing::standing;
 use super::stored::{MadeOf, StoredIndex};
 use super::{Memory, Reading, RecallBounds, Recalled, SCORE_MIN, part_of};
 use crate::agent::MemoryScope;
 use crate::error::Result;
-use crate::fact::gather;
 use crate::hash::ContentHash;
 use crate::history;
 use crate::id::{AgentName, SessionId};
-use crate::piece::Source;
 use crate::search::{Hit, TURNS_EACH, TurnIndex, TurnUnit};
 use crate::session::head::SessionHead;
-use crate::session::record::TurnRecord;
 use crate::session::unreadable::if_readable;
 use crate::session::{LoadedSession, Sessions};
-use crate::store::{Key, Kind, ListedThread, Page, PageMark, Scope, Version};
+use crate::store::{Kind, ListedThread, Page, PageMark, Scope, Version};
 
 /// Maximum sessions of a user in the index, newest first.
 const SESSIONS_MAX: usize = 5_000;
@@ -58,6 +54,7 @@ struct IndexedSession {
     turns: u64,
     erased: u64,
     agent: Option<AgentName>,
+    forked_from: Option<SessionId>,
     /// Whether other sessions may see it.
     is_open: bool,
 }
@@ -69,6 +66,7 @@ struct SessionOutline {
     turns: u64,
     erased: u64,
     agent: Option<AgentName>,
+    forked_from: Option<SessionId>,
     is_open: bool,
 }
 
@@ -81,6 +79,7 @@ impl SessionOutline {
             turns: head.turns,
             erased: head.unused_turns(),
             agent: head.agent.clone(),
+            forked_from: forked_from(head),
             is_open: is_open(head),
         }
     }
@@ -93,6 +92,7 @@ impl SessionOutline {
             turns: made_of.turns,
             erased: made_of.erased,
             agent: made_of.agent.clone(),
+            forked_from: made_of.forked_from.clone(),
             is_open: made_of.is_open,
         })
     }
@@ -110,6 +110,8 @@ pub struct AcrossQuery<'a> {
     pub message: &'a str,
     pub vector: &'a [f32],
     pub scope: MemoryScope,
+    /// The agent of sessions that name none.
+    pub default_agent: &'a AgentName,
     /// Whether the sessions of an agent have a memory of their own.
     pub is_silent: &'a (dyn Fn(Option<&AgentName>) -> bool + Sync),
     /// How much is recalled.
@@ -125,6 +127,19 @@ impl UserMemory {
     /// The session of a hit, and its turn.
     fn session_of(&self, number: u64) -> (&SessionId, u64) {
         (&self.numbered[(number / TURNS_EACH) as usize], number % TURNS_EACH)
+    }
+
+    /// The first session of a line of forks. An edited message leaves a fork behind, and a fork shares turns with
+    /// where it came from: neither is an earlier conversation of the other.
+    fn root<'a>(&'a self, id: &'a SessionId, forked_from: Option<&'a SessionId>) -> &'a SessionId {
+        let (mut root, mut before) = (id, forked_from);
+        // Bounded, since an imported session may name any other.
+        for _ in 0..self.numbered.len() + 1 {
+            let Some(earlier) = before else { break };
+            root = earlier;
+            before = self.sessions.get(earlier).and_then(|held| held.forked_from.as_ref());
+        }
+        root
     }
 
     /// Removes a session's turns.
@@ -149,6 +164,7 @@ impl UserMemory {
                 turns: 0,
                 erased: current.erased,
                 agent: current.agent.clone(),
+                forked_from: current.forked_from.clone(),
                 is_open: true,
             }
         })
@@ -176,13 +192,15 @@ impl Memory {
     ) -> Result<Vec<Recalled>> {
         let scope = &wanted.session.key.scope;
         let own = &wanted.session.head;
-        let hidden = |id: &SessionId, agent: Option<&AgentName>| {
-            let other_agent = wanted.scope == MemoryScope::Agent && agent != own.agent.as_ref();
-            *id == own.id || other_agent || (wanted.is_silent)(agent)
+        let hidden = |agent: Option<&AgentName>| {
+            let named = |agent: Option<&AgentName>| agent.unwrap_or(wanted.default_agent).clone();
+            let other_agent =
+                wanted.scope == MemoryScope::Agent && named(agent) != named(own.agent.as_ref());
+            other_agent || (wanted.is_silent)(agent)
         };
         let bounds = wanted.bounds;
         let looked_for = (wanted.message, wanted.vector, bounds.parts_max);
-        let mut located = self.locate(sessions, (scope, Some(&own.id)), looked_for, hidden).await?;
+        let mut located = self.locate(sessions, (scope, Some(own)), looked_for, hidden).await?;
         located.retain(|(.., hit)| hit.score >= SCORE_MIN);
         let mut recalled: Vec<Recalled> = Vec::new();
         // Sessions repeat each other; the same words are told once.
@@ -198,8 +216,9 @@ impl Memory {
             let standing = standing(sessions, scope, &named).await?;
             let found = recalled.len();
             recalled.extend(now.iter().filter_map(|(session, turn, hit)| {
-                let record = standing.get(&(session.clone(), *turn))?.clone();
                 let (part, score) = (part_of(hit.part), hit.score);
+                let found = standing.get(&(session.clone(), *turn));
+                let record = found.filter(|record| record.is_recallable(part))?.clone();
                 Some(Recalled { record, part, score, session: Some(session.clone()) })
             }));
             let new = recalled[found..].iter().filter(|found| {
@@ -223,27 +242,32 @@ impl Memory {
         parts_max: usize,
     ) -> Result<Vec<(SessionId, u64, Hit)>> {
         let looked_for = (text, vector, parts_max);
-        let mut located = self.locate(sessions, (scope, None), looked_for, |_, _| false).await?;
+        let mut located = self.locate(sessions, (scope, None), looked_for, |_| false).await?;
         located.retain(|(.., hit)| hit.fit >= SCORE_MIN);
         Ok(located)
     }
 
-    /// Searches the user's sessions that are not `hidden`; what is new in the asking one is not indexed.
+    /// Searches the user's sessions that are not `hidden` and not forks of the asking one or of its origin; what is
+    /// new in the asking one is not indexed.
     async fn locate(
         &self,
         sessions: &Sessions,
-        (scope, asking): (&Scope, Option<&SessionId>),
+        (scope, asking): (&Scope, Option<&SessionHead>),
         (message, vector, parts_max): (&str, &[f32], usize),
-        hidden: impl Fn(&SessionId, Option<&AgentName>) -> bool,
+        hidden: impl Fn(Option<&AgentName>) -> bool,
     ) -> Result<Vec<(SessionId, u64, Hit)>> {
         let cell = self.users.get_or(scope, || UserMemory::new(self.empty_index()));
         let mut user = cell.lock().await;
-        self.catch_up_user(sessions, (scope, asking), &mut user).await?;
+        self.catch_up_user(sessions, (scope, asking.map(|own| &own.id)), &mut user).await?;
         let turns = user.sessions.values().map(|held| held.turns).sum();
         self.users.weigh(scope, &cell, turns, || user.index.bytes());
+        let origin = asking.and_then(forked_from);
+        let family = asking.map(|own| user.root(&own.id, origin.as_ref()));
         let mut excluded = vec![false; user.numbered.len()];
         for (id, held) in &user.sessions {
-            excluded[held.number as usize] = !held.is_open || hidden(id, held.agent.as_ref());
+            let is_family = || Some(user.root(id, held.forked_from.as_ref())) == family;
+            excluded[held.number as usize] =
+                !held.is_open || is_family() || hidden(held.agent.as_ref());
         }
         if excluded.iter().all(|excluded| *excluded) {
             return Ok(Vec::new());
@@ -374,6 +398,7 @@ impl Memory {
         let held = user.held(&current);
         (held.version, held.turns, held.erased) = (current.version, turns, current.erased);
         (held.is_open, held.agent) = (current.is_open, current.agent);
+        held.forked_from = current.forked_from;
         Ok(())
     }
 }
@@ -384,37 +409,6 @@ pub(super) fn is_open(head: &SessionHead) -> bool {
     head.deleted_at.is_none() && !head.settings.private && !off
 }
 
-/// The turns of other sessions that pieces come from.
-pub fn elsewhere<'a>(
-    sources: impl Iterator<Item = &'a Source>,
-) -> BTreeMap<SessionId, BTreeSet<u64>> {
-    let mut named: BTreeMap<SessionId, BTreeSet<u64>> = BTreeMap::new();
-    for source in sources {
-        if let Source::Elsewhere { session, turn, .. } = source {
-            named.entry(session.clone()).or_default().insert(*turn);
-        }
-    }
-    named
-}
-
-/// The turns of other sessions that may still be shown.
-pub async fn standing(
-    sessions: &Sessions,
-    scope: &Scope,
-    wanted: &BTreeMap<SessionId, BTreeSet<u64>>,
-) -> Result<HashMap<(SessionId, u64), Arc<TurnRecord>>> {
-    let mut standing = HashMap::new();
-    for (id, turns) in wanted {
-        let key = Key { scope: scope.clone(), kind: Kind::Session, id: id.clone().into() };
-        let Some(loaded) = sessions.find(&key).await? else { continue };
-        if !gives(&loaded.head, sessions.now()) {
-            continue;
-        }
-        for record in sessions.turns_at(&loaded, turns).await? {
-            if loaded.head.shows(&record) && !gather::is_unsaved(&record.message) {
-                standing.insert((id.clone(), record.turn), record);
-            }
-        }
-    }
-    Ok(standing)
+fn forked_from(head: &SessionHead) -> Option<SessionId> {
+    head.forked_from.as_ref().map(|from| from.session.clone())
 }

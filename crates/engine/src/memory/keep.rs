@@ -4,7 +4,7 @@
 //! after a write the session is checked again: an erasure before the check is noticed here, and one after it
 //! removes what was written.
 //!
-//! Invariant: when [`Memory::keep`] returns, nothing is stored of a turn erased before.
+//! Invariant: when [`Memory::keep`] returns, the stored index has nothing of a turn that was erased before.
 
 use std::sync::Arc;
 

@@ -1,18 +1,18 @@
-//! How much of what was found for a message is read from the log: no more than there is room for.
+//! Limits how many hits are read from the log: no more than there is room for.
 
-/// Parts of earlier turns that are read at least, whatever the room.
+/// Minimum parts of earlier turns that are read, whatever the room.
 const PARTS_READ_MIN: usize = 12;
 
 /// How much is recalled for a message.
 #[derive(Debug, Clone, Copy)]
 pub struct RecallBounds {
-    /// The most parts of turns.
+    /// Maximum parts of turns.
     pub parts_max: usize,
-    /// Tokens of them that there is room for. What fits less well than these is not read.
+    /// Tokens that there is room for. Weaker matches beyond it are not read.
     pub tokens: u32,
 }
 
-/// Reads what was found in steps, best first, until there is no room for more.
+/// Reads hits in steps, best first, until the room is full.
 pub(super) struct Reading {
     left: u32,
     read: usize,

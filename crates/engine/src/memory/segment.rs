@@ -4,7 +4,7 @@
 //! unit its counts and vector. Numbers are little-endian base 128; sequences without a length are sized by the
 //! preceding table.
 //!
-//! Invariant: bytes not written by [`encode`], or changed since, do not decode.
+//! Invariant: bytes whose checksum does not match do not decode.
 
 use std::collections::BTreeMap;
 

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::segment;
 use crate::entity::{Entity, KnownEntities};
 use crate::error::{Error, Result};
-use crate::id::AgentName;
+use crate::id::{AgentName, SessionId};
 use crate::search::{TurnUnit, UNIT_VERSION};
 use crate::session::LoadedSession;
 use crate::session::head::SessionHead;
@@ -46,6 +46,8 @@ pub(super) struct MadeOf {
     /// Whether the known entities are included.
     known: Known,
     pub agent: Option<AgentName>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<SessionId>,
     /// Whether the user's other sessions may see it.
     pub is_open: bool,
 }
@@ -71,6 +73,7 @@ impl MadeOf {
             forgotten: forgotten(head),
             known: Known::Not,
             agent: head.agent.clone(),
+            forked_from: head.forked_from.as_ref().map(|from| from.session.clone()),
             is_open,
         }
     }

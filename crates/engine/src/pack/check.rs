@@ -94,7 +94,15 @@ fn entity_type(
     count(entry.pattern.len(), TYPE_PATTERNS_MAX, "patterns of a type")?;
     count(entry.aliases.len(), TYPE_ALIASES_MAX, "alias rules of a type")?;
     count(entry.resolve.len(), TYPE_RESOLVERS_MAX, "ways to resolve a type")?;
-    let lists = [&entry.keys, &entry.urls, &entry.shape, &entry.id, &entry.label, &entry.fields];
+    let lists = [
+        &entry.keys,
+        &entry.urls,
+        &entry.shape,
+        &entry.id,
+        &entry.label,
+        &entry.fields,
+        &entry.asked_by,
+    ];
     for list in lists.into_iter().chain(entry.choices.values()).chain(entry.narrows.values()) {
         count(list.len(), TYPE_LIST_MAX, "entries in a list of a type")?;
     }
@@ -120,6 +128,7 @@ fn entity_type(
         describes: entry.describes,
         number: entry.number,
         named_before: entry.named_before,
+        everyday: entry.everyday.clone(),
         parents: entry
             .parents
             .iter()
@@ -157,6 +166,7 @@ fn entity_type(
         },
         narrowed_by: entry.narrowed_by.as_ref().map(identifier).transpose()?.map(Kind::new),
         narrows: entry.narrows.clone(),
+        asked_by: entry.asked_by.clone(),
         place: entry.place,
         attributes: entry.attributes.clone(),
         instead: entry.instead.iter().map(|(of, is)| (Kind::new(of), Kind::new(is))).collect(),

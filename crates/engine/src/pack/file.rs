@@ -87,6 +87,8 @@ pub(super) struct TypeFile {
     #[serde(default)]
     pub named_before: NamedBefore,
     #[serde(default)]
+    pub everyday: Vec<String>,
+    #[serde(default)]
     pub parents: Vec<Spanned<String>>,
     #[serde(default)]
     pub within: Option<Spanned<String>>,
@@ -148,6 +150,9 @@ pub(super) struct TypeFile {
     /// For such a word, the words of which that entity's name must have one; empty if it narrows nothing.
     #[serde(default)]
     pub narrows: BTreeMap<String, Vec<String>>,
+    /// Words that ask for such things of another one: "who edited fw-1?" for its changes.
+    #[serde(default)]
+    pub asked_by: Vec<String>,
     /// Whether other things are located in it.
     #[serde(default)]
     pub place: bool,

@@ -24,6 +24,8 @@ pub struct EntityType {
     /// The meaning of a bare number after a cue.
     pub number: NumberMeans,
     pub named_before: NamedBefore,
+    /// Cue words of everyday talk: "room".
+    pub everyday: Vec<String>,
     /// Types that an entity of this type belongs to.
     pub parents: Vec<Kind>,
     /// The type of place that "in" refers to after this type: sites, for "devices in Berlin".
@@ -60,6 +62,8 @@ pub struct EntityType {
     pub narrowed_by: Option<Kind>,
     /// For such a word, the words of which that entity's name must have one.
     pub narrows: BTreeMap<String, Vec<String>>,
+    /// Words that ask for such things of another one.
+    pub asked_by: Vec<String>,
     /// Whether other things are located in it.
     pub place: bool,
     /// Fields by the words people use for them.

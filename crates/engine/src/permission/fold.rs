@@ -138,16 +138,25 @@ fn is_mixed(word: &str) -> bool {
     ascii && word.chars().any(|c| latin(c) != c)
 }
 
-/// Whether a name imitates another one: mixed alphabets within a word, invisible characters, or a word of another
-/// alphabet that looks Latin.
+/// Whether a name imitates another one: mixed alphabets within a word, invisible characters, blanks at its ends, marks
+/// and forms that another spelling writes plainly, or a word of another alphabet that looks Latin.
 pub(crate) fn is_look_alike(name: &str) -> bool {
     let lower = name.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     name.chars().any(is_hidden)
+        || name.trim() != name
+        || !name.nfkc().eq(name.chars())
+        || is_marked(name)
         || words.any(|word| {
             let imitates = || word.chars().count() > 2 && word.chars().all(|c| latin(c) != c);
             is_mixed(word) || imitates()
         })
+}
+
+/// Whether a Latin letter has a mark of its own that no letter is composed with, such as a stroke through it.
+fn is_marked(name: &str) -> bool {
+    let pairs = name.chars().zip(name.chars().skip(1));
+    pairs.into_iter().any(|(letter, mark)| letter.is_ascii_alphabetic() && is_combining_mark(mark))
 }
 
 /// Decodes numeric entities such as `&#100;` and a few named ones.
@@ -323,7 +332,18 @@ mod tests {
 
     #[test]
     fn names_that_imitate_others_are_told() {
-        for name in ["get_or_d\u{435}lete", "\u{441}\u{440}\u{443}", "a\u{200b}b"] {
+        for name in [
+            "get_or_d\u{435}lete",
+            "\u{441}\u{440}\u{443}",
+            "a\u{200b}b",
+            "\u{ff47}et_page",
+            "get\u{ff3f}page",
+            "\u{1d420}et_page",
+            "get_page ",
+            "get_page\u{a0}",
+            "get_page\u{301}",
+            "get_pag\u{335}e",
+        ] {
             assert!(is_look_alike(name), "{name}");
         }
         for name in ["list_devices", "получить_список", "löschen", "取得", "no"] {

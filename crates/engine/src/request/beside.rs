@@ -20,6 +20,7 @@ use crate::layout::{DAY_TOKENS, SPEAKER_TOKENS};
 use crate::lexicon::AsksBack;
 use crate::memory::Recalled;
 use crate::mode;
+use crate::notice;
 use crate::persona;
 use crate::piece::{DayOf, HistoryPart, Piece, Position, Rank, SentPiece, Source};
 use crate::prompt;
@@ -63,7 +64,12 @@ impl Beside {
         let mut others: Vec<Piece> = preferences(material).into_iter().collect();
         let (facts, said_here) = facts(material);
         others.extend(facts);
-        others.extend(material.about.iter().cloned());
+        let has_tools = selected.pieces.iter().any(|piece| piece.place == Position::Tools);
+        let about = material.about.iter().cloned();
+        others.extend(match has_tools || material.client.is_some() {
+            true => about.collect::<Vec<_>>(),
+            false => about.map(notice::without_tools).collect(),
+        });
         if material.client.is_none() {
             let aside = selected.pieces.iter().filter(|piece| piece.place == Position::Aside);
             others.extend(aside.cloned());
@@ -94,7 +100,7 @@ impl Beside {
             own_room: recall_room - kept_for_others,
             elsewhere_room,
             tells_days: material.client.is_none_or(|client| client.earlier.is_empty()),
-            today: material.now.to_zoned(material.zone.clone()).date(),
+            today: input.at.unwrap_or(material.now).to_zoned(material.zone.clone()).date(),
             others,
             said_here,
             recalled,
@@ -155,7 +161,10 @@ impl Beside {
         stream: &[Arc<SentPiece>],
     ) -> (Vec<Piece>, Vec<Arc<SentPiece>>) {
         let present = Present::of(stream);
-        let mut pieces = if self.tells_days { days(stream, self.today) } else { Vec::new() };
+        let (_, told) = history::told_days(stream);
+        let is_new = self.tells_days && told != Some(self.today);
+        let today = is_new.then(|| history::day_piece(self.today, DayOf::Message));
+        let mut pieces: Vec<Piece> = today.into_iter().collect();
         let mut already = Vec::new();
         let mut recalled: Vec<Piece> = Vec::new();
         for piece in self.wanted() {
@@ -210,7 +219,7 @@ impl Present {
                     present.recalled.insert((turn, part_of(&sent.piece)));
                 }
                 (Source::History { turn, part }, _) => {
-                    present.recalled.insert((*turn, *part));
+                    present.recalled.insert((*turn, part.of_turn()));
                 }
                 _ => {
                     present.texts.insert(sent.piece.hash, sent.since);
@@ -233,7 +242,7 @@ impl Present {
             let (one, other) = (&sent.piece.source, &piece.source);
             match (one, other) {
                 (Source::Instructions { part: one }, Source::Instructions { part: other }) => {
-                    one.starts_with("mode/") == other.starts_with("mode/")
+                    one == other || one.starts_with("mode/") && other.starts_with("mode/")
                 }
                 (
                     Source::Entity { entity: kind, name },
@@ -286,29 +295,6 @@ fn part_of(piece: &Piece) -> HistoryPart {
         Source::Recalled { part, .. } => part,
         _ => HistoryPart::Results,
     }
-}
-
-/// The date lines needed after `stream`: the day of the last turn and today, unless they were the last ones
-/// stated.
-fn days(stream: &[Arc<SentPiece>], today: Date) -> Vec<Piece> {
-    let told = |sent: &Arc<SentPiece>| match sent.piece.source {
-        Source::Day { on, of } => Some((on, of)),
-        _ => None,
-    };
-    let last_told = stream.iter().rev().find_map(told);
-    let last_turn = stream.iter().rev().find_map(|sent| sent.day);
-    let last_today = stream.iter().rev().filter_map(told).find(|(_, of)| *of == DayOf::Message);
-    let mut days = Vec::new();
-    if let (Some((told, _)), Some(turn)) = (last_told, last_turn)
-        && told != turn
-    {
-        days.push(history::day_piece(turn, DayOf::Above));
-    }
-    let known = last_today.or(last_told.filter(|(_, of)| *of == DayOf::Turn));
-    if known.is_none_or(|(on, _)| on != today) {
-        days.push(history::day_piece(today, DayOf::Message));
-    }
-    days
 }
 
 /// The user's preferences from the session's settings.
@@ -381,7 +367,7 @@ fn recalled_piece(found: &Recalled, material: &Material<'_>) -> Piece {
             let tokens = record.tokens.reply + speaker;
             Piece::counted(source, why, Position::Aside, rank, text, tokens)
         }
-        HistoryPart::Results => Piece::new(source, why, Position::Aside, rank, text),
+        _ => Piece::new(source, why, Position::Aside, rank, text),
     };
     piece.scored(*score)
 }
@@ -420,4 +406,28 @@ fn given_piece(name: &str, text: &str) -> Piece {
         Rank::SessionItem,
         prompt::quote(name, text),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn instructions(part: &str) -> Piece {
+        let source = Source::Instructions { part: part.into() };
+        Piece::new(source, "test", Position::Aside, Rank::Guidance, part)
+    }
+
+    #[test]
+    fn instructions_that_are_visible_are_not_repeated() {
+        let sent = |(turn, part): (u64, &&str)| {
+            let piece = instructions(part);
+            Arc::new(SentPiece { piece, since: turn, kept_in: None, day: None })
+        };
+        let parts = ["entities", "query", "mode/search", "mode/creation"];
+        let stream: Vec<_> = (1..).zip(&parts).map(sent).collect();
+        let present = Present::of(&stream);
+        let since = |part: &str| present.since(&instructions(part), &stream);
+        assert_eq!(parts.map(since), [Some(1), Some(2), None, Some(4)]);
+        assert_eq!(since("calm"), None);
+    }
 }

@@ -53,6 +53,8 @@ use window::Window;
 #[derive(Debug, Clone, Default)]
 pub struct TurnInput {
     pub message: String,
+    /// When it was said, if earlier than now.
+    pub at: Option<Timestamp>,
     /// Named texts: a workflow's specification, a client's own instructions.
     pub given: Vec<(String, String)>,
     /// Pictures, with their names.
@@ -158,11 +160,15 @@ pub fn assemble(mut material: Material<'_>) -> Result<AssembledRequest> {
         Some(_) => Vec::new(),
     };
     let message = message_piece(&material.input.message);
-    let required = budget::required(frame.iter().chain([&message]));
+    // Nothing of the frame is ever dropped, rules that always apply included.
+    let required: u32 = frame.iter().chain([&message]).map(budget::cost).sum();
     // A client's own request may exceed the budget; that is between it and its model.
     if material.client.is_none() && required > material.budget.total_tokens {
-        let budget = material.budget.total_tokens;
-        return Err(Error::OverBudget { needed: required, budget });
+        let Budget { wanted_tokens: budget, .. } = material.budget;
+        return Err(Error::OverBudget {
+            needed: material.budget.in_model_tokens(required),
+            budget,
+        });
     }
     let beside = Beside::of(&material, &selected);
     let window = match material.client.filter(|client| !client.earlier.is_empty()) {

@@ -12,7 +12,8 @@ use jiff::tz::TimeZone;
 use crate::budget::cost;
 use crate::hash::ContentHash;
 use crate::history::{self, HistoryTurn};
-use crate::piece::{HistoryPart, IncludeMode, Piece, Position, SentPiece, Source};
+use crate::piece::{DayOf, HistoryPart, IncludeMode, Piece, Position, SentPiece, Source};
+use crate::rounds;
 use crate::session::LoadedSession;
 use crate::session::record::TurnRecord;
 use crate::store::Key;
@@ -32,7 +33,7 @@ pub struct Prefix {
     pub window_from: u64,
     /// Its pieces, then the reply and the turns since.
     pub pieces: Vec<Arc<SentPiece>>,
-    /// The number of pieces that were in that request.
+    /// The number of pieces that were in that turn's last request.
     pub sent: usize,
 }
 
@@ -46,21 +47,40 @@ impl Prefix {
     ) -> Option<Self> {
         let receipt = record.receipt.as_ref()?;
         let day = Some(history::day_of(record, zone));
-        // This turn's pieces were sent before the turn had a number and a time.
+        // This turn's pieces were sent before the turn had a number and a time. What is read back from receipts
+        // has both, and every message in it was the newest one once.
         let numbered = |sent: &Arc<SentPiece>| match sent.since {
             NEW => Arc::new(numbered(sent, record.turn, day)),
+            turn if sent.piece.source == Source::Message => {
+                Arc::new(numbered(sent, turn, sent.day))
+            }
             _ => sent.clone(),
         };
         let mut pieces: Vec<Arc<SentPiece>> = request.iter().map(numbered).collect();
-        let sent = pieces.len();
-        let answers = [HistoryPart::Results, HistoryPart::Reply];
-        pieces.extend(answers.into_iter().filter_map(|part| {
+        let (mut told, _) = history::told_days(&pieces);
+        // Its last request had its calls as well.
+        let sent = pieces.len() + usize::from(rounds::ended_in_request(record));
+        pieces.extend(history::outcome(record).into_iter().filter_map(|part| {
             let piece = history::piece(record, part)?;
             Some(Arc::new(SentPiece { piece, since: NEW, kept_in: None, day }))
         }));
+        let mark = |on: Date, of: DayOf| {
+            let piece = history::day_piece(on, of);
+            Arc::new(SentPiece { piece, since: NEW, kept_in: None, day: None })
+        };
+        // The day of this turn was unknown when its message was sent.
+        if let Some(on) = day.filter(|day| told.is_some_and(|told| told != *day)) {
+            pieces.push(mark(on, DayOf::Exchange));
+            told = Some(on);
+        }
         for turn in since {
-            let said = HistoryTurn::of(turn, zone).pieces.into_iter();
-            pieces.extend(said.map(|sent| Arc::new(SentPiece { since: NEW, ..(*sent).clone() })));
+            let HistoryTurn { day: on, pieces: said, .. } = HistoryTurn::of(turn, zone);
+            if told.is_some_and(|told| told != on) {
+                pieces.push(mark(on, DayOf::Turn));
+                told = Some(on);
+            }
+            let new = |sent: Arc<SentPiece>| Arc::new(SentPiece { since: NEW, ..(*sent).clone() });
+            pieces.extend(said.into_iter().map(new));
         }
         Some(Self { turn: record.turn, window_from: receipt.window_from.max(1), pieces, sent })
     }
@@ -103,7 +123,7 @@ impl Prefix {
         &self.pieces[self.frame().len()..]
     }
 
-    /// The turns, without what was added to their messages.
+    /// The turns in order, without what was added to their messages.
     pub fn turns(&self) -> Vec<HistoryTurn> {
         let mut turns: Vec<HistoryTurn> = Vec::new();
         for sent in self.stream() {
@@ -113,6 +133,8 @@ impl Prefix {
                 None => turns.push(HistoryTurn { turn, day, pieces: vec![sent.clone()] }),
             }
         }
+        // A turn that was written while another was under way comes after that one.
+        turns.sort_by_key(|turn| turn.turn);
         turns
     }
 

@@ -7,6 +7,8 @@ use crate::search::split_name;
 
 /// The part of the room for recalled turns that is left to the user's other sessions: one in so many.
 pub(super) const ELSEWHERE_PART: u32 = 5;
+/// Share of the budget for turns of other sessions beside a first message that asks for nothing.
+const FIRST_SHARE: f32 = 0.1;
 /// A session with fewer turns than this has little of its own to recall.
 const YOUNG_TURNS: u64 = 8;
 
@@ -29,7 +31,7 @@ impl RecallRoom {
             AsksBack::Yes => (limits.recall_share_asking, limits.recall_tokens_max),
             AsksBack::Perhaps => (limits.recall_share, limits.recall_tokens_max / 4),
             // What a conversation begins with may go on with another.
-            AsksBack::No if turns == 0 => (limits.recall_share, limits.recall_tokens_max / 4),
+            AsksBack::No if turns == 0 => (FIRST_SHARE, limits.recall_tokens_max / 4),
             AsksBack::No => (0.0, 0),
         };
         let tokens = budget.share(share).min(most);

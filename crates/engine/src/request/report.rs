@@ -92,6 +92,7 @@ impl Report<'_> {
             mode: material.mode.0,
             mode_why: material.mode.1.clone(),
             budget: self.spent.budget,
+            asked_tokens: material.input.budget_tokens,
             parameters: material.parameters,
             pieces,
             continues: self.window.continues,

@@ -86,7 +86,7 @@ impl Window {
         let limits = material.limits;
         let budget = material.budget;
         let turns = match &material.prefix {
-            Some(prefix) => prefix.turns(),
+            Some(prefix) => prefix.turns().into_iter().map(HistoryTurn::shortened).collect(),
             None => material.history.clone(),
         };
         let before = before(material, &turns);
@@ -120,13 +120,8 @@ impl Window {
         };
         let (dropped, kept) = turns.split_at(turns.len() - kept);
         let summary_room = budget.share(limits.summary_budget_share).min(limits.summary_tokens_max);
-        let summary = match (limits.summaries, dropped.is_empty()) {
-            (false, _) => None,
-            (true, true) => before,
-            (true, false) => {
-                summary::condense(before.as_ref(), dropped, summary_room, material.now)
-            }
-        };
+        let condense = || summary::condense(before.as_ref(), dropped, summary_room, material.now);
+        let summary = limits.summaries.then(condense).flatten();
         let mut stream: Vec<Arc<SentPiece>> = Vec::new();
         stream.extend(summary.as_ref().map(history::summary_piece).map(new));
         stream.extend(shown(kept));

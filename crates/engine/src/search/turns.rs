@@ -1,8 +1,8 @@
 //! Ranks the older turns of a session against a message.
 //!
 //! Each part of a turn (message, tool results, reply) is a *unit*. A unit is found by its own words and meaning
-//! and, less, by those of its neighbours. Among matches, units of a speaker named in the message rank first, then
-//! units of the same sitting as a strong hit. The caller excludes the turns of the history window.
+//! and, less, by those of its neighbours. Units of a speaker named in the message rank higher, and so do units
+//! of the same sitting as a strong hit. The caller excludes the turns of the history window.
 //!
 //! Invariant: results depend on the indexed turns, not on the order in which they were added.
 

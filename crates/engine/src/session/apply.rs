@@ -14,7 +14,7 @@ use super::head::{
     AnsweredKey, CONTENTS_MAX, PRUNINGS_MAX, Pruning, SessionHead, TOOL_HISTORY_MAX, ToolExecution,
     push_bounded,
 };
-use super::record::TurnRecord;
+use super::record::{SaidTokens, TurnRecord};
 use super::usage;
 
 /// Maximum characters of the first message used as the title.
@@ -92,7 +92,8 @@ fn keep_places(head: &mut SessionHead, record: &mut TurnRecord) {
 }
 
 fn count(head: &mut SessionHead, record: &TurnRecord) {
-    head.usage.said_tokens += u64::from(record.tokens.message + record.tokens.reply);
+    let SaidTokens { message, reply, calls } = record.tokens;
+    head.usage.said_tokens += [message, reply, calls].into_iter().map(u64::from).sum::<u64>();
     if let Some(usage) = record.usage {
         head.usage.model += usage;
     }

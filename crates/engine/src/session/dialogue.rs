@@ -30,6 +30,12 @@ pub struct Dialogue {
     /// Queries that were answered, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spoken: Vec<Spoken>,
+    /// Whether the last message was not answered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unanswered: bool,
+    /// Whether that message was about what had been shown, so that "those" are not what was shown either.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unread: bool,
     /// Single things that were mentioned, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub focus: Vec<Thing>,
@@ -137,9 +143,26 @@ pub struct Query {
     /// How many of the newest; 0 for all of them, the newest first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub newest: Option<usize>,
+    /// What it is ordered by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+    /// Whether a person refused it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refused: bool,
     /// The tool, if one was chosen, and the arguments filled so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<(ToolName, Map<String, Value>)>,
+}
+
+/// An order of a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// The words that ask for it.
+    pub text: String,
+    /// The fields that it may be by, likelier ones first, each with whether its largest value comes first.
+    pub fields: Vec<(String, bool)>,
+    /// How many of the first; 0 for all of them.
+    pub most: usize,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,6 +204,11 @@ pub enum What {
         less: bool,
         or_equal: bool,
         number: f64,
+    },
+    /// Days that a field must be within, both included.
+    Days {
+        from: Option<String>,
+        to: Option<String>,
     },
     /// A word that results must have as a value.
     Word,

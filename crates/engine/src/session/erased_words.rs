@@ -1,7 +1,7 @@
-//! Which words only the erased turns of a session said: how to recognise what was made of them.
+//! The words that only the erased turns of a session said, by which texts derived from them are recognised.
 //!
-//! A text is taken to be made of an erased turn if it has a word that no other turn says itself, names a thing that the turn
-//! was about, or repeats one of its texts. What another turn says itself stays with that turn.
+//! A text counts as derived from an erased turn if it has a word that no other turn said, names an entity that the
+//! turn was about, or repeats one of its texts. What another turn said stays with that turn.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::record::TurnRecord;
 
-/// Words of a text of an erased turn from which on repeating it is no accident.
+/// Minimum words of an erased turn's text for a repetition of it to count as no accident.
 const REPEATED_WORDS_MIN: usize = 3;
 
 /// The words of erased turns.
@@ -23,7 +23,7 @@ pub(super) struct ErasedWords {
 }
 
 impl ErasedWords {
-    /// What only `erased` say, and none of `others`. `known` are texts of before that hold no word of the erased turns.
+    /// What only `erased` say, and none of `others`. `known` are earlier texts, which have nothing of the erased turns.
     pub(super) fn of<'a>(
         erased: impl Iterator<Item = &'a TurnRecord>,
         others: &[Arc<TurnRecord>],
@@ -51,7 +51,7 @@ impl ErasedWords {
         Self { words, names, texts, tools }
     }
 
-    /// Whether `text` was made of an erased turn.
+    /// Whether `text` was derived from an erased turn.
     pub(super) fn are_in(&self, text: &str) -> bool {
         let lower = text.to_lowercase();
         words_of(text).any(|word| self.words.contains(&word))
@@ -64,7 +64,7 @@ impl ErasedWords {
         self.tools.iter().any(|tool| text.contains(tool.as_str()))
     }
 
-    /// Whether a JSON text says something of an erased turn; names of things alone may be in any request.
+    /// Whether a JSON text repeats something of an erased turn; names of entities alone may be in any request.
     pub(super) fn are_in_json(&self, text: &str) -> bool {
         let texts = match serde_json::from_str::<Value>(text) {
             Ok(value) => strings(&value),
@@ -78,7 +78,7 @@ impl ErasedWords {
     }
 }
 
-/// What a turn says itself: the message, the reply, its calls and what came with it.
+/// A turn's own texts: the message, the reply, its calls and what came with it.
 pub(super) fn own_texts(record: &TurnRecord) -> Vec<String> {
     let mut texts: Vec<String> = record.messages().into_iter().map(|(_, text)| text).collect();
     for call in &record.calls {

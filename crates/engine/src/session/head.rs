@@ -221,6 +221,25 @@ impl Summary {
     pub fn is_extract(&self) -> bool {
         self.by == Self::EXTRACTION
     }
+
+    /// The turn, speaker and sentence of a line; `None` if a model wrote it.
+    pub fn sentence(line: &str) -> Option<(u64, &'static str, &str)> {
+        let (turn, rest) = line.split_once(' ')?;
+        let (speaker, text) = rest.split_once(": ")?;
+        let speaker = ["user", "assistant"].into_iter().find(|known| *known == speaker)?;
+        Some((turn.parse().ok()?, speaker, text))
+    }
+
+    /// What it is, and the last turn that it tells of.
+    pub fn claim(&self) -> (&'static str, u64) {
+        let has_sentences = || self.text.lines().any(|line| Self::sentence(line).is_some());
+        match (self.is_extract(), self.modelled_to) {
+            (false, _) => ("notes on", self.to),
+            (true, 0) => ("some sentences of", self.to),
+            (true, _) if has_sentences() => ("notes on and sentences of", self.to),
+            (true, modelled_to) => ("notes on", modelled_to),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! A turn that waits for approval.
 //!
-//! The assembled request is stored here unchanged, and the turn continues from it when the calls are decided.
-//! Only then does it enter the log.
+//! The receipt of the request and its texts are stored here, and the turn continues with the same request when
+//! the calls are decided, unless something that it showed was erased. Only then does it enter the log.
 //!
 //! Invariant: at most one turn of a session waits; a new message ends the wait as a refusal.
 

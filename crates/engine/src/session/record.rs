@@ -1,10 +1,10 @@
 //! A turn in the log: the message, the calls, the reply or the error, the receipt.
 //!
 //! A failed turn is a turn. Records are never rewritten, except by an erasure: it replaces one by an empty record that
-//! says so, and takes what was made of it out of the others.
+//! says so, and removes what was derived from it from the others.
 //!
-//! Invariant: everything the request was made of can be found: in this record's `contents`, in those of an
-//! earlier one, or in the turns it quotes.
+//! Invariant: everything the request was made of can be found until it is erased: in this record's `contents`, in
+//! those of an earlier one, or in the turns and facts it names, of this session or another.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::failure::UpstreamFault;
 use crate::hash::ContentHash;
 use crate::model::Usage;
+use crate::piece::HistoryPart;
 use crate::receipt::Receipt;
 use crate::tool::{ToolName, ToolOutput};
 
@@ -24,7 +25,7 @@ use super::client_body::ClientBody;
 pub struct TurnRecord {
     /// From 1 without gaps.
     pub turn: u64,
-    /// When it was committed.
+    /// When it was said: the time of its commit, unless an application or an import gave another.
     pub at: Timestamp,
     #[serde(default, skip_serializing_if = "is_default")]
     pub kind: TurnKind,
@@ -72,6 +73,9 @@ pub struct TurnRecord {
     #[serde(default, skip_serializing_if = "is_default")]
     pub no_tool_called: bool,
 }
+
+/// How the stage of a model call begins.
+pub const MODEL_STAGE: &str = "model ";
 
 /// A part of a turn's time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -177,7 +181,7 @@ pub enum ReplyForm {
     },
     /// Without a model.
     Offline {
-        /// No model is configured, or it failed.
+        /// No model is configured, it failed, or the caller asked for none.
         why: String,
         /// Whether a model was called first and failed: the text is ours, never the assistant's.
         #[serde(default, skip_serializing_if = "is_default")]
@@ -285,6 +289,9 @@ pub struct EntityMention {
 pub struct SaidTokens {
     pub message: u32,
     pub reply: u32,
+    /// Tool calls and their results.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub calls: u32,
 }
 
 impl TurnRecord {
@@ -294,11 +301,29 @@ impl TurnRecord {
         self.error.as_ref().map(|error| error.message.clone()).or(failed)
     }
 
+    /// Requests that were sent to a model, the first and one after each round of calls. A turn that ended during a round sent
+    /// none after it. Turns of older versions have no stages, and count as complete.
+    pub fn requests(&self) -> u32 {
+        let asked = self.stages.iter().filter(|stage| stage.name.starts_with(MODEL_STAGE)).count();
+        match u32::try_from(asked) {
+            Ok(0) | Err(_) => self.calls.iter().map(|call| call.round).max().unwrap_or(0) + 1,
+            Ok(asked) => asked,
+        }
+    }
+
     /// Whether a model may see it later as history. A failed turn stays in the log only: its content is our own
     /// text, or an error's.
     pub fn is_history(&self) -> bool {
         let own = matches!(self.form, ReplyForm::Offline { fallback: true, .. });
         !own && !matches!(self.status, TurnStatus::Failed | TurnStatus::Erased)
+    }
+
+    /// Whether a part may be recalled. A reply may not if it is our own text: that of a failed turn, or one without
+    /// a model for which no tool gave anything.
+    pub fn is_recallable(&self, part: HistoryPart) -> bool {
+        let offline = matches!(self.form, ReplyForm::Offline { .. });
+        let founded = !offline || self.calls.iter().any(CallRecord::ok);
+        part != HistoryPart::Reply || (self.is_history() && founded)
     }
 
     /// The record that replaces an erased one.
@@ -351,4 +376,28 @@ pub enum MessageKind {
     /// From a tool.
     ToolResult,
     Error,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_own_words_are_not_recalled_and_the_users_are() {
+        let answered = TurnRecord {
+            status: TurnStatus::Complete,
+            ..TurnRecord::erased(1, Timestamp::UNIX_EPOCH)
+        };
+        let offline =
+            |fallback| ReplyForm::Offline { why: "no model".into(), fallback, model: None };
+        for (record, recallable) in [
+            (answered.clone(), true),
+            (TurnRecord { status: TurnStatus::Failed, ..answered.clone() }, false),
+            (TurnRecord { form: offline(false), ..answered.clone() }, false),
+            (TurnRecord { form: offline(true), ..answered }, false),
+        ] {
+            assert_eq!(record.is_recallable(HistoryPart::Reply), recallable, "{record:?}");
+            assert!(record.is_recallable(HistoryPart::Message));
+        }
+    }
 }

@@ -1,10 +1,12 @@
-//! Takes what was made of erased turns out of the records of the others.
+//! Removes what was derived from erased turns from the records of the others.
 //!
-//! Later requests showed an erased turn, notes on the things that it named, and a summary of it. Their receipts go on saying
-//! that something was shown there, and that it was erased. A request that showed nothing of it is still made again to the byte:
-//! texts that only an erased record kept (rules, tool definitions) move to the next record that uses them.
+//! Later requests showed an erased turn, notes on the entities it named, and a summary of it. Their receipts still say
+//! that something was shown there, and that it was erased. A request that showed nothing of it can still be rebuilt
+//! to the byte: texts that only an erased record stored (rules, tool definitions) move to the next record that uses
+//! them.
 //!
-//! Invariant: what is left of an erased turn is its number, and in later receipts the places and sizes of what was shown of it.
+//! Invariant: what is left of an erased turn is its number, and in later receipts the positions and sizes of what was
+//! shown of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,28 +20,28 @@ use super::erased_words::{ErasedWords, own_texts};
 use super::head::SessionHead;
 use super::record::TurnRecord;
 
-/// Why a piece was shown whose source is gone.
+/// The reason given for a piece whose source was erased.
 const ERASED: &str = "what it was made of was erased";
-/// How the sentence of a receipt begins to tell of things; it comes last of what was shown.
+/// Start of the part of a receipt's sentence that names entities; it is the last part.
 const ABOUT: &str = "what is known of ";
 
-/// Rewrites the records of a session of which `turns` are erased.
+/// Rewrites the records of a session whose `turns` are erased.
 pub(super) struct Redaction<'a> {
     turns: &'a BTreeSet<u64>,
     records: BTreeMap<u64, Arc<TurnRecord>>,
     words: &'a ErasedWords,
-    /// Where texts are now that an erased record kept.
+    /// The new places of texts that an erased record stored.
     moved: BTreeMap<ContentHash, u64>,
     /// Contents that are gone.
     gone: BTreeSet<ContentHash>,
-    /// Turns whose request cannot be made again.
+    /// Turns whose request cannot be rebuilt.
     broken: BTreeSet<u64>,
-    /// Turns whose client's request is kept no more, or no more beside another.
+    /// Turns whose client's request is no longer stored, or no longer as a difference to another.
     unbased: BTreeSet<u64>,
 }
 
 impl<'a> Redaction<'a> {
-    /// Of all records of the session, as they are before the erasure.
+    /// `records` are those of the session before the erasure.
     pub(super) fn new(
         turns: &'a BTreeSet<u64>,
         records: &[Arc<TurnRecord>],
@@ -72,7 +74,7 @@ impl<'a> Redaction<'a> {
         }
     }
 
-    /// What a head keeps beside its records.
+    /// Redacts what the head stores besides its records.
     pub(super) fn head(&mut self, head: &mut SessionHead) {
         if let Some(pending) = &mut head.pending {
             let turn = head.turns + 1;
@@ -94,7 +96,7 @@ impl<'a> Redaction<'a> {
         }
     }
 
-    /// Redacts a receipt; answers the texts that its turn keeps from now on.
+    /// Redacts a receipt; returns the texts that its turn stores from now on.
     fn receipt(
         &mut self,
         turn: u64,
@@ -137,7 +139,7 @@ impl<'a> Redaction<'a> {
         self.turns.first().is_some_and(|first| *first < turn)
     }
 
-    /// The pieces that a request which goes on from `before` begins with.
+    /// The pieces at the start of a request that continues `before`.
     fn inherited(&self, mut before: Option<u64>) -> Vec<ReceiptPiece> {
         let mut links = Vec::new();
         while let Some(turn) = before {
@@ -186,7 +188,7 @@ impl<'a> Redaction<'a> {
         }
     }
 
-    /// Gives texts that an erased record kept a new place; answers those that this turn keeps.
+    /// Moves texts that an erased record stored; returns those that this turn stores now.
     fn keep(&mut self, turn: u64, receipt: &mut Receipt) -> BTreeMap<ContentHash, String> {
         let mut kept = BTreeMap::new();
         for piece in receipt.pieces.iter_mut().filter(|piece| !piece.erased) {
@@ -222,7 +224,7 @@ impl<'a> Redaction<'a> {
     }
 }
 
-/// What a client sent with a turn, from the records that keep it.
+/// What a client sent with a turn, from the records that store it.
 pub(super) fn client_body(records: &BTreeMap<u64, Arc<TurnRecord>>, turn: u64) -> Option<String> {
     let mut kept = Vec::new();
     let mut next = Some(turn);
@@ -236,7 +238,7 @@ pub(super) fn client_body(records: &BTreeMap<u64, Arc<TurnRecord>>, turn: u64) -
         .try_fold(None, |text: Option<String>, body| body.text(text.as_deref()).map(Some))?
 }
 
-/// Takes out of a turn that was begun before an erasure, and ends after it, whatever may be made of the erased turn.
+/// Removes what may be derived from erased turns from a turn that began before the erasure and ends after it.
 pub(crate) fn redact_begun(record: &mut TurnRecord) {
     let said = own_texts(record).join("\n").to_lowercase();
     record.entities.retain(|entity| said.contains(&entity.name.to_lowercase()));
@@ -246,7 +248,7 @@ pub(crate) fn redact_begun(record: &mut TurnRecord) {
     }
 }
 
-/// Whether a request cannot be made again because something in it was erased.
+/// Whether a request cannot be rebuilt because something in it was erased.
 pub(crate) fn is_redacted(receipt: &Receipt) -> bool {
     receipt.request_hash == ContentHash::of(ERASED)
 }
@@ -265,7 +267,7 @@ pub(crate) fn redact_request(receipt: &mut Receipt, contents: &mut BTreeMap<Cont
     (receipt.request_hash, receipt.handed_on_hash) = (ContentHash::of(ERASED), None);
 }
 
-/// Leaves a piece's place and size; answers the hash of a text that is of no use any more.
+/// Leaves only a piece's position and size; returns the hash of a text that is no longer needed.
 fn erase(piece: &mut ReceiptPiece) -> Option<ContentHash> {
     let hash = std::mem::replace(&mut piece.hash, ContentHash::of(ERASED));
     match &mut piece.source {

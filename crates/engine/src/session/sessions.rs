@@ -208,7 +208,7 @@ impl Sessions {
         Err(Error::Contended { session: key.id.clone().into(), attempts: self.attempts_max })
     }
 
-    /// Erases the content of turns: replaces their bytes by `records`.
+    /// Changes the head and replaces the records that `step` returns; for erasures.
     pub async fn overwrite(
         &self,
         key: &Key,

@@ -1,9 +1,9 @@
-//! Notes calls that may change something before they are made.
+//! Notes calls of a turn that may change something before they are made.
 //!
 //! A process can end during a call. The note says that the call was begun; the turn's record, which replaces the
 //! note, has the result. A leftover note is a call with an unknown outcome.
 //!
-//! Invariant: a call that may change something is made only after its note is stored.
+//! Invariant: a call of a turn that may change something is made only after its note is stored.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 use jiff::civil::Date;
 
+use crate::full_stop::stop_goes_on;
 use crate::history::HistoryTurn;
 use crate::layout;
 use crate::piece::{HistoryPart, Source};
@@ -32,6 +33,8 @@ const QUESTION: f32 = 0.4;
 const PLAIN: f32 = 0.3;
 /// Tokens of a line besides its sentence.
 const LINE_TOKENS: u32 = 5;
+/// Share of the room that is left for sentences beside a model's notes: one part in so many.
+const SENTENCES_PART: u32 = 3;
 
 struct Candidate {
     turn: u64,
@@ -43,24 +46,22 @@ struct Candidate {
     tokens: u32,
 }
 
+/// A summary, and whether it has notes that a model wrote.
+pub(super) struct Notes {
+    pub text: String,
+    pub has_prose: bool,
+}
+
 /// The summary of `turns` and of what `previous` covers.
-pub(super) fn notes(previous: Option<&Summary>, turns: &[HistoryTurn], tokens_max: u32) -> String {
-    let mut candidates = Vec::new();
-    let mut kept_whole = String::new();
-    if let Some(previous) = previous {
-        match previous.is_extract() {
-            true => candidates.extend(again(&previous.text)),
-            // A model's summary is already dense and stays as is.
-            false => kept_whole.clone_from(&previous.text),
-        }
-    }
+pub(super) fn notes(previous: Option<&Summary>, turns: &[HistoryTurn], tokens_max: u32) -> Notes {
+    let (mut candidates, prose) = previous.map(again).unwrap_or_default();
     for turn in turns {
         for sent in &turn.pieces {
             let Source::History { part, .. } = sent.piece.source else { continue };
-            let speaker = match part {
+            let speaker = match part.of_turn() {
                 HistoryPart::Message => "user",
                 HistoryPart::Reply => "assistant",
-                HistoryPart::Results => continue,
+                _ => continue,
             };
             let sentences = sentences(&sent.piece.text);
             candidates.extend(
@@ -70,13 +71,36 @@ pub(super) fn notes(previous: Option<&Summary>, turns: &[HistoryTurn], tokens_ma
         }
     }
     let newest = candidates.len().saturating_sub(CANDIDATES_MAX);
-    let room = tokens_max.saturating_sub(tokens::count(&kept_whole));
-    let chosen = choose(&candidates[newest..], room);
-    let mut lines = written(&chosen);
-    if !kept_whole.is_empty() {
-        lines.insert_str(0, &format!("{kept_whole}\n"));
+    let candidates = &candidates[newest..];
+    // A model's notes are dense and cover more: they keep what the newer sentences do not need.
+    let wanted: u32 = candidates.iter().map(|candidate| candidate.tokens).sum();
+    let prose = within(&prose, tokens_max - wanted.min(tokens_max / SENTENCES_PART));
+    let from = previous.map(|previous| previous.from).or(turns.first().map(|turn| turn.turn));
+    let room = tokens_max.saturating_sub(tokens::count(&prose));
+    let mut chosen = choose(candidates, from.unwrap_or(1), room);
+    loop {
+        let text = written(&prose, &chosen);
+        // The least useful sentence was chosen last.
+        if tokens::count(&text) <= tokens_max || chosen.pop().is_none() {
+            return Notes { text, has_prose: !prose.is_empty() };
+        }
     }
-    lines.trim_end().to_owned()
+}
+
+/// The first sentences of a text, as many as fit.
+fn within(text: &str, tokens_max: u32) -> String {
+    if tokens::count(text) <= tokens_max {
+        return text.to_owned();
+    }
+    let mut end = 0;
+    for sentence in sentences(text) {
+        let start = end + text[end..].find(sentence).unwrap_or(0);
+        if tokens::count(&text[..start + sentence.len()]) > tokens_max {
+            break;
+        }
+        end = start + sentence.len();
+    }
+    text[..end].to_owned()
 }
 
 impl Candidate {
@@ -120,8 +144,8 @@ fn worth(text: &str) -> f32 {
     worth
 }
 
-/// The candidates that cover most within `room`, with a share for each section of the range.
-fn choose(candidates: &[Candidate], room: u32) -> Vec<&Candidate> {
+/// The candidates that cover most within `room`, with a share for each section of the range from turn `first` on.
+fn choose(candidates: &[Candidate], first: u64, room: u32) -> Vec<&Candidate> {
     let mut frequency: HashMap<&str, f32> = HashMap::new();
     for stem in candidates.iter().flat_map(|candidate| &candidate.stems) {
         *frequency.entry(stem).or_default() += 1.0;
@@ -129,10 +153,14 @@ fn choose(candidates: &[Candidate], room: u32) -> Vec<&Candidate> {
     #[expect(clippy::cast_precision_loss, reason = "a weight")]
     let all = candidates.len() as f32;
     let weight = |stem: &String| (1.0 + all / frequency[stem.as_str()]).ln();
-    let first = candidates.iter().map(|candidate| candidate.turn).min().unwrap_or(1);
-    let last = candidates.iter().map(|candidate| candidate.turn).max().unwrap_or(1);
+    let last = candidates.iter().map(|candidate| candidate.turn).max().unwrap_or(first);
+    // Where there is room for a few sentences only, each is of another section.
+    let mean = candidates.iter().map(|candidate| candidate.tokens).sum::<u32>()
+        / u32::try_from(candidates.len()).unwrap_or(u32::MAX).max(1);
+    let lines = usize::try_from(room / mean.max(1)).unwrap_or(STRETCHES).max(1);
+    let (stretches, is_tight) = (STRETCHES.min(lines), lines < STRETCHES);
     let stretch = |turn: u64| {
-        let place = (turn - first) * STRETCHES as u64 / (last - first + 1);
+        let place = turn.saturating_sub(first) * stretches as u64 / (last.max(first) - first + 1);
         usize::try_from(place).unwrap_or(0)
     };
     let mut taken_of = [0.0_f32; STRETCHES];
@@ -149,26 +177,36 @@ fn choose(candidates: &[Candidate], room: u32) -> Vec<&Candidate> {
             let price = (candidate.tokens as f32).sqrt();
             candidate.worth * new / price / (1.0 + taken_of[stretch(candidate.turn)])
         };
+        let fewest = |candidate: &Candidate| match is_tight {
+            true => -taken_of[stretch(candidate.turn)],
+            false => 0.0,
+        };
         let best = open
             .iter()
             .enumerate()
-            .map(|(at, candidate)| (at, gain(candidate)))
-            .max_by(|(_, left), (_, right)| left.total_cmp(right));
-        let Some((at, gained)) = best.filter(|(_, gained)| *gained > 0.0) else { break };
+            .map(|(at, candidate)| (at, gain(candidate), fewest(candidate)))
+            .filter(|(_, gained, _)| *gained > 0.0)
+            .max_by(|(_, left, few), (_, right, fewer)| {
+                few.total_cmp(fewer).then(left.total_cmp(right))
+            });
+        let Some((at, _, _)) = best else { break };
         let candidate = open.swap_remove(at);
-        let _ = gained;
         left -= candidate.tokens;
         taken_of[stretch(candidate.turn)] += 1.0;
         covered.extend(candidate.stems.iter().map(String::as_str));
         chosen.push(candidate);
     }
-    chosen.sort_by_key(|candidate| candidate.turn);
     chosen
 }
 
-/// Lines `turn speaker: sentence`, with a line where the day changes.
-fn written(chosen: &[&Candidate]) -> String {
+/// A model's notes, then lines `turn speaker: sentence` in order, with a line where the day changes.
+fn written(prose: &str, chosen: &[&Candidate]) -> String {
     let mut text = String::new();
+    if !prose.is_empty() {
+        let _ = writeln!(text, "{prose}");
+    }
+    let mut chosen = chosen.to_vec();
+    chosen.sort_by_key(|candidate| candidate.turn);
     let mut day = None;
     for candidate in chosen {
         if candidate.day.is_some() && candidate.day != day {
@@ -177,32 +215,28 @@ fn written(chosen: &[&Candidate]) -> String {
         }
         let _ = writeln!(text, "{} {}: {}", candidate.turn, candidate.speaker, candidate.text);
     }
+    text.truncate(text.trim_end().len());
     text
 }
 
-/// The lines of an earlier summary as candidates.
-fn again(notes: &str) -> Vec<Candidate> {
+/// The sentences of an earlier summary as candidates, and what a model wrote in it.
+fn again(previous: &Summary) -> (Vec<Candidate>, String) {
+    if !previous.is_extract() {
+        return (Vec::new(), previous.text.clone());
+    }
     let mut day = None;
-    let mut found = Vec::new();
-    for line in notes.lines() {
+    let (mut found, mut prose) = (Vec::new(), Vec::new());
+    for line in previous.text.lines() {
         if let Some(written) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
             day = Date::strptime("%d %B %Y", written).ok();
             continue;
         }
-        let parts = line.split_once(' ').and_then(|(turn, rest)| {
-            let (speaker, text) = rest.split_once(": ")?;
-            let speaker = match speaker {
-                "user" => "user",
-                "assistant" => "assistant",
-                _ => return None,
-            };
-            Some((turn.parse().ok()?, speaker, text))
-        });
-        let candidate =
-            parts.and_then(|(turn, speaker, text)| Candidate::of(turn, day, speaker, text));
-        found.extend(candidate);
+        match Summary::sentence(line) {
+            Some((turn, speaker, text)) => found.extend(Candidate::of(turn, day, speaker, text)),
+            None => prose.push(line),
+        }
     }
-    found
+    (found, prose.join("\n"))
 }
 
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
@@ -216,7 +250,8 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
         for end in ends.into_keys() {
             let rest = &line[end..];
             let wide = line[..end].ends_with(['。', '？', '！']);
-            if rest.is_empty() || wide || rest.starts_with(' ') {
+            let ends_here = rest.is_empty() || wide || rest.starts_with(' ');
+            if ends_here && !stop_goes_on(&line[start..end], rest) {
                 parts.push(line[start..end].trim());
                 start = end;
             }
@@ -224,4 +259,24 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
         parts.push(line[start..].trim());
         parts.into_iter().filter(|part| !part.is_empty())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_or_an_abbreviation_ends_no_sentence() {
+        for (text, expected) in [
+            (
+                "Ich habe bis zum 15. Juni Zeit zum Schneiden. Sonst kostet es 50 Euro.",
+                &["Ich habe bis zum 15. Juni Zeit zum Schneiden.", "Sonst kostet es 50 Euro."][..],
+            ),
+            ("Am 3. und 4. Mai ist zu.", &["Am 3. und 4. Mai ist zu."]),
+            ("Ask Dr. Grey. She knows.", &["Ask Dr. Grey.", "She knows."]),
+            ("It is in room 9. Then we left.", &["It is in room 9.", "Then we left."]),
+        ] {
+            assert_eq!(sentences(text).collect::<Vec<_>>(), expected);
+        }
+    }
 }

@@ -5,6 +5,8 @@
 //!
 //! Invariant: a result that was cut says so, and how long it was.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -59,6 +61,29 @@ impl ToolOutput {
         self
     }
 
+    /// The JSON that the result holds: without a library's `{"result": "…"}` around a text, and as a list if each thing
+    /// was written by itself.
+    pub fn held(&self) -> Option<Cow<'_, Value>> {
+        let Some(json) = &self.json else { return written(&self.text).map(Cow::Owned) };
+        match self.wrapped() {
+            Some(text) => written(text).map(Cow::Owned),
+            None => Some(Cow::Borrowed(json)),
+        }
+    }
+
+    /// The text that the JSON only wraps: under `result`, or the very text of the result under any key.
+    fn wrapped(&self) -> Option<&str> {
+        let object = self.json.as_ref()?.as_object().filter(|object| object.len() == 1)?;
+        let (key, text) = object.iter().next()?;
+        let text = text.as_str()?;
+        (key == "result" || text.trim() == self.text.trim()).then_some(text)
+    }
+
+    /// The text without a library's wrapping.
+    pub fn plain_text(&self) -> &str {
+        self.wrapped().unwrap_or(&self.text)
+    }
+
     /// Whether the result itself reports a failure that the server did not mark as an error: `{"success":
     /// false}`, or nothing but an error.
     pub fn reports_failure(&self) -> bool {
@@ -93,6 +118,20 @@ impl ToolOutput {
             }
             None => self.text.clone(),
         }
+    }
+}
+
+/// The JSON of a text: an object, a list, or a list of the objects that follow each other.
+fn written(text: &str) -> Option<Value> {
+    let text = text.trim();
+    if !text.starts_with(['{', '[']) {
+        return None;
+    }
+    let read = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let mut values: Vec<Value> = read.collect::<Result<_, _>>().ok()?;
+    match values.len() {
+        1 => values.pop(),
+        _ => values.iter().all(Value::is_object).then_some(Value::Array(values)),
     }
 }
 
@@ -165,6 +204,20 @@ mod tests {
         }
         let counted = json!({"count": 7_000, "results": rows});
         assert_eq!(output(&counted).cut(1_000).json.expect("rows")["count"], 7_000);
+    }
+
+    #[test]
+    fn json_that_only_wraps_the_text_is_the_text() {
+        let wrapped = |json: Value| ToolOutput {
+            text: "[FILE] a.txt".into(),
+            json: Some(json),
+            ..ToolOutput::default()
+        };
+        for key in ["content", "result"] {
+            let output = wrapped(json!({key: "[FILE] a.txt"}));
+            assert_eq!((output.held(), output.plain_text()), (None, "[FILE] a.txt"));
+        }
+        assert!(wrapped(json!({"content": "something else"})).held().is_some());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::access::Caller;
 use crate::error::{Error, Result};
 use crate::id::SessionId;
 use crate::limits::Limits;
+use crate::request::TurnInput;
 use crate::session::apply::RequestKey;
 use crate::session::head::SessionHead;
 use crate::session::record::CallRecord;
@@ -61,6 +62,14 @@ pub(super) fn said_at(head: &SessionHead, at: Option<Timestamp>, now: Timestamp)
         }
         _ => Ok(()),
     }
+}
+
+/// Fails if a request cannot be prepared for the time or the budget that is asked for.
+pub(super) fn prepared(head: &SessionHead, input: &TurnInput, now: Timestamp) -> Result<()> {
+    if input.budget_tokens == Some(0) {
+        return Err(Error::invalid("budget_tokens", "0 is outside 1-4294967295"));
+    }
+    said_at(head, input.at, now)
 }
 
 /// Fails if the session is deleted or expired.

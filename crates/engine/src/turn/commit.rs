@@ -195,11 +195,11 @@ impl Pipeline {
             if let Some(observer) = self.observer.get() {
                 observer(record, sent.as_ref().map_or(&[], |sent| sent.as_slice()));
             }
-            if let (Some(receipt), Some(sent)) = (&record.receipt, sent) {
+            if let (Some(receipt), Some(sent)) = (&record.receipt, sent.clone()) {
                 self.prefixes.keep(&turn.session, receipt.request_hash, sent);
             }
             self.publish_figures(&session, record).await;
-            self.note_facts_used(caller, record).await;
+            self.note_facts_used(caller, sent.as_ref().map_or(&[], |sent| sent.as_slice())).await;
             self.gather_facts(caller, turn, record).await;
             self.work.add(&session);
         }

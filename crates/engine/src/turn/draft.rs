@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::Turn;
 use super::stages::{self, Beginning};
 use crate::hash::ContentHash;
+use crate::history;
 use crate::notice::{self, Understanding};
 use crate::piece::SentPiece;
 use crate::receipt::Receipt;
@@ -75,7 +76,7 @@ impl TurnDraft {
         }
     }
 
-    /// The draft of a paused turn whose request cannot be made again.
+    /// The draft of a paused turn whose request cannot be rebuilt.
     pub(super) fn paused(turn: &Turn, pending: &PendingTurn) -> Self {
         Self {
             kind: pending.kind,
@@ -105,13 +106,14 @@ impl TurnDraft {
             && answer.calls.iter().all(|call| tool_search::is_search(&call.tool));
         let stages = self.stages(&answer);
         self.understanding.forget_absent(&answer.absent);
-        let record = TurnRecord {
+        let mut record = TurnRecord {
             turn: 0,
             at,
             kind: self.kind,
             tokens: SaidTokens {
                 message: tokens::count(&self.message),
                 reply: tokens::count(&answer.text),
+                calls: 0,
             },
             message: self.message,
             reply: answer.text,
@@ -130,6 +132,8 @@ impl TurnDraft {
             stages,
             no_tool_called,
         };
+        let [calls, _] = history::outcome(&record);
+        record.tokens.calls = tokens::count(&history::text_of(&record, calls));
         (record, self.understanding)
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a statement counts as a person's only if it was made here, not in an imported session.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::error::Result;
@@ -51,6 +52,12 @@ pub(super) fn listed_tools(sent: &[Arc<SentPiece>], tools: &[KnownTool]) -> Vec<
     let search = sent.iter().any(|sent| tool_search::is_offered_by(&sent.piece.source));
     let tools = tools.iter().map(|known| &known.definition);
     tools.filter(|definition| search || listed(&definition.tool)).cloned().collect()
+}
+
+/// The tools of a turn that are listed.
+pub(super) fn known_of(listed: &[ToolDefinition], tools: &[KnownTool]) -> Vec<KnownTool> {
+    let names: HashSet<&ToolName> = listed.iter().map(|definition| &definition.tool).collect();
+    tools.iter().filter(|known| names.contains(&known.definition.tool)).cloned().collect()
 }
 
 impl Pipeline {
@@ -149,15 +156,16 @@ impl Pipeline {
     }
 }
 
-/// What a request quotes as data, except what the user said.
-fn quotations(request: &ModelRequest) -> Vec<&str> {
-    let texts = request.messages.iter().flat_map(|message| &message.content);
-    let texts = texts.filter_map(|block| match block {
-        Block::Text { text, .. } => Some(text.as_str()),
-        Block::ToolResult { content, .. } => Some(content.as_str()),
-        Block::ToolUse { .. } | Block::Image { .. } => None,
+/// What a request shows as data, except what the user said: quotations, and the calls of earlier turns.
+fn quotations(request: &ModelRequest) -> Vec<String> {
+    let blocks = request.messages.iter().flat_map(|message| &message.content);
+    let texts = blocks.flat_map(|block| match block {
+        Block::Text { text, .. } => quoted(text).into_iter().map(str::to_owned).collect(),
+        Block::ToolResult { content, .. } => vec![content.clone()],
+        Block::ToolUse { input, .. } => vec![input.to_string()],
+        Block::Image { .. } => Vec::new(),
     });
-    texts.flat_map(quoted).collect()
+    texts.collect()
 }
 
 /// The data blocks in a text. A block ends at the first end tag, because quoted text cannot contain one.

@@ -1,14 +1,17 @@
 //! Requests made by `prepare`, cached so that the exchange can be recorded with its receipt.
 //!
-//! A bounded cache, not a store: an application that records later, or on another server, records without a
-//! receipt and is told so.
+//! A bounded cache, not a store. A copy that does not have a request prepares it again ([`ReceiptId`]): the same message
+//! to the same session gives the same bytes. If they differ, because something was said or changed meanwhile, the
+//! exchange is recorded without a receipt, and its caller is told so.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use moka::sync::Cache;
 
-use crate::request::AssembledRequest;
+use crate::receipt::Receipt;
+use crate::request::{AssembledRequest, TurnInput};
 use crate::session::LoadedSession;
 use crate::store::Key;
 
@@ -18,6 +21,54 @@ const AGE_MAX: Duration = Duration::from_secs(900);
 const BYTES_MAX: u64 = 32 << 20;
 /// Size of a request besides its texts.
 const REQUEST_BYTES: usize = 4 << 10;
+
+/// Names a prepared request: its hash, and the budget that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceiptId {
+    hash: String,
+    budget_tokens: Option<u32>,
+}
+
+impl ReceiptId {
+    pub fn of(receipt: &Receipt) -> Self {
+        Self { hash: receipt.request_hash.to_string(), budget_tokens: receipt.asked_tokens }
+    }
+
+    pub(super) fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// What was prepared, if the exchange is the one that it was prepared for. Applications say when a past message was
+    /// said with both calls, or only when they record.
+    pub(super) fn inputs(&self, message: &str, at: Option<Timestamp>) -> Vec<TurnInput> {
+        let times = [Some(None), at.map(Some)].into_iter().flatten();
+        let input = |at| TurnInput {
+            message: message.to_owned(),
+            at,
+            budget_tokens: self.budget_tokens,
+            ..TurnInput::default()
+        };
+        times.map(input).collect()
+    }
+}
+
+impl std::fmt::Display for ReceiptId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.budget_tokens {
+            Some(budget) => write!(f, "{}.{budget}", self.hash),
+            None => f.write_str(&self.hash),
+        }
+    }
+}
+
+impl From<&str> for ReceiptId {
+    fn from(id: &str) -> Self {
+        let named =
+            id.split_once('.').and_then(|(hash, budget)| Some((hash, budget.parse().ok()?)));
+        let (hash, budget_tokens) = named.map_or((id, None), |(hash, budget)| (hash, Some(budget)));
+        Self { hash: hash.to_owned(), budget_tokens }
+    }
+}
 
 /// Prepared requests by session, turns that were erased of it before, and receipt.
 pub struct PreparedRequests(Cache<(Key, u64, String), Arc<AssembledRequest>>);
@@ -29,7 +80,7 @@ impl PreparedRequests {
         session: &LoadedSession,
         request: AssembledRequest,
     ) -> Arc<AssembledRequest> {
-        let id = request.receipt.request_hash.to_string();
+        let id = ReceiptId::of(&request.receipt).to_string();
         let request = Arc::new(request);
         self.0.insert((session.key.clone(), session.head.erased_turns, id), request.clone());
         request
@@ -39,9 +90,9 @@ impl PreparedRequests {
     pub(super) fn get(
         &self,
         session: &LoadedSession,
-        receipt: &str,
+        receipt: &ReceiptId,
     ) -> Option<Arc<AssembledRequest>> {
-        self.0.get(&(session.key.clone(), session.head.erased_turns, receipt.to_owned()))
+        self.0.get(&(session.key.clone(), session.head.erased_turns, receipt.to_string()))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::id::AgentName;
 use crate::lexicon::AsksBack;
 use crate::memory::{self, AcrossQuery, RecallBounds, Recalled};
 use crate::notice::{self, Understanding, Understood};
-use crate::piece::Source;
+use crate::piece::{SentPiece, Source};
 use crate::request::{RecallRoom, TurnInput};
 use crate::resolve::{self, LookedUp, Reader};
 use crate::search::split_name;
@@ -23,7 +23,7 @@ use crate::session::record::{TurnKind, TurnRecord};
 
 /// Maximum facts shown for any message, newest first.
 const FACTS_ALWAYS_MAX: usize = 40;
-/// Facts considered for that: some may come from sessions that give nothing.
+/// Facts considered for that: some may come from sessions that do not contribute.
 const FACTS_CONSIDERED_MAX: usize = 60;
 /// Maximum facts shown because they match the message.
 const FACTS_FITTING_MAX: usize = 10;
@@ -118,7 +118,9 @@ impl Pipeline {
             let scope = agents.get(agent).map(|agent| agent.memory);
             matches!(scope, Ok(MemoryScope::Off | MemoryScope::Session))
         };
-        let wanted = AcrossQuery { session, message, vector, scope, is_silent: &is_silent, bounds };
+        let (default_agent, is_silent) = (agents.default_name(), &is_silent);
+        let wanted =
+            AcrossQuery { session, message, vector, scope, default_agent, is_silent, bounds };
         self.memory.search_across(&self.sessions, &wanted).await
     }
 
@@ -156,7 +158,10 @@ impl Pipeline {
             |fact: &&Fact| all || matches!(fact.kind, FactKind::Instruction | FactKind::Profile);
         let always = current.iter().filter(always).take(FACTS_CONSIDERED_MAX);
         let always = always.map(|fact| FactHit { fact: fact.clone(), score: 1.0 }).collect();
-        let asking = (scope, Some(&turn.session.head.id));
+        let own_agent = self.memory_scope(turn) == MemoryScope::Agent;
+        let agents = self.agents.current();
+        let (head, default_agent) = (&turn.session.head, agents.default_name());
+        let asking = (scope, Some(memory::Asking { head, own_agent, default_agent }));
         let mut facts = memory::given(&self.sessions, asking, always).await?;
         facts.truncate(FACTS_ALWAYS_MAX);
         let fitting = self.facts.fitting(scope, &current, message, 2 * FACTS_FITTING_MAX).await;
@@ -168,12 +173,12 @@ impl Pipeline {
         Ok(facts)
     }
 
-    /// Records which facts a request used. A failure does not affect the turn.
-    pub(super) async fn note_facts_used(&self, caller: &Caller, record: &TurnRecord) {
-        let pieces = record.receipt.iter().flat_map(|receipt| &receipt.pieces);
-        let new = pieces.filter(|piece| piece.sent() && piece.since.is_none());
-        let used: Vec<&str> = new
-            .filter_map(|piece| match &piece.source {
+    /// Records which facts a request included, also those that an earlier request brought in: a stored receipt does not
+    /// repeat them. A failure does not affect the turn.
+    pub(super) async fn note_facts_used(&self, caller: &Caller, sent: &[Arc<SentPiece>]) {
+        let used: Vec<&str> = sent
+            .iter()
+            .filter_map(|sent| match &sent.piece.source {
                 Source::Fact { id, .. } => Some(id.as_str()),
                 _ => None,
             })

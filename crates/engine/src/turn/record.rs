@@ -1,16 +1,20 @@
 //! Records exchanges of an application with its own model.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::draft::TurnDraft;
-use super::{Pipeline, Recorded, TurnStart, checks};
+use super::{Pipeline, ReceiptId, Recorded, TurnStart, checks};
 use crate::access::Caller;
 use crate::error::Result;
 use crate::id::SessionId;
 use crate::notice;
 use crate::reply::Answer;
+use crate::request::AssembledRequest;
+use crate::session::LoadedSession;
 use crate::session::apply::RequestKey;
 use crate::session::record::{CallRecord, ReplyForm, TurnError, TurnKind, TurnStatus};
 
@@ -43,7 +47,10 @@ impl Pipeline {
         checks::message(&message, &self.limits)?;
         checks::recorded(&reply, &calls, metadata.as_ref(), &self.limits)?;
         let session = self.sessions.load(&caller.session_key(id)).await?;
-        let prepared = exchange.receipt.as_ref().and_then(|id| self.prepared.get(&session, id));
+        let prepared = match &exchange.receipt {
+            Some(id) => self.prepared(&session, &id.as_str().into(), (&message, exchange.at)).await,
+            None => None,
+        };
         let start = TurnStart {
             kind: TurnKind::Recorded,
             lent: None,
@@ -89,5 +96,26 @@ impl Pipeline {
             Some(_) => Some(prepared.is_some()),
         };
         Ok((recorded, kept))
+    }
+
+    /// The request of a receipt. One that this copy does not have is prepared again.
+    async fn prepared(
+        &self,
+        session: &LoadedSession,
+        id: &ReceiptId,
+        (message, at): (&str, Option<Timestamp>),
+    ) -> Option<Arc<AssembledRequest>> {
+        if let Some(prepared) = self.prepared.get(session, id) {
+            return Some(prepared);
+        }
+        for input in id.inputs(message, at) {
+            let again = Box::pin(self.prepare(session.clone(), &input)).await;
+            if let Ok(again) = again
+                && again.receipt.request_hash.as_str() == id.hash()
+            {
+                return Some(again);
+            }
+        }
+        None
     }
 }

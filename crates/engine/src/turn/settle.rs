@@ -21,7 +21,7 @@ use crate::session::unsettled::UnsettledTurn;
 
 impl Pipeline {
     /// The time after which a turn that begins now is assumed to have ended with its server.
-    pub(super) fn turn_ends(&self) -> Timestamp {
+    pub(crate) fn turn_ends(&self) -> Timestamp {
         let seconds = i64::try_from(self.limits.turn_seconds_max).unwrap_or(i64::MAX);
         self.clock.now() + SignedDuration::from_secs(seconds)
     }
@@ -31,7 +31,7 @@ impl Pipeline {
     }
 
     /// Whether a server that began something, to be finished by `until`, has ended.
-    pub(super) fn has_ended(&self, owner: Uuid, until: Timestamp) -> bool {
+    pub(crate) fn has_ended(&self, owner: Uuid, until: Timestamp) -> bool {
         until <= self.clock.now() || (owner != self.instance && self.sessions.store().is_alone())
     }
 

@@ -1,5 +1,6 @@
 //! What a request can start with: the previous request, or the newest turns from the log.
 
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
@@ -102,11 +103,52 @@ impl Pipeline {
                     None => return Ok(Err(Some(ERASED))),
                 },
             };
-            return Ok(Prefix::new(record, &pieces, &since, zone).ok_or(None));
+            let mut after = self.written_meanwhile(session, record, &pieces, recent).await?;
+            after.append(&mut since);
+            return Ok(Prefix::new(record, &pieces, &after, zone).ok_or(None));
         }
-        // Other doors have requests of their own.
+        // Other endpoints have requests of their own.
         let unnamed = since.iter().any(|record| record.kind == TurnKind::Recorded);
         Ok(Err(unnamed.then_some(NO_RECEIPT)))
+    }
+
+    /// Turns of the window that a past request does not show, because they were written while it was under way.
+    async fn written_meanwhile(
+        &self,
+        session: &LoadedSession,
+        record: &TurnRecord,
+        pieces: &[Arc<SentPiece>],
+        recent: &[Arc<TurnRecord>],
+    ) -> Result<Vec<Arc<TurnRecord>>> {
+        let Some(receipt) = &record.receipt else { return Ok(Vec::new()) };
+        // A message that is read back names its turn only by when it was added.
+        let shown: HashSet<u64> = pieces
+            .iter()
+            .filter_map(|sent| match &sent.piece.source {
+                Source::Message => Some(sent.since),
+                _ => sent.piece.history_turn(),
+            })
+            .collect();
+        let window = receipt.window_from.max(1)..record.turn;
+        let after = receipt.continues.unwrap_or(0);
+        let in_hand = |turn: u64| recent.iter().find(|record| record.turn == turn).cloned();
+        let missing = window.filter(|turn| !shown.contains(turn));
+        let (mut found, mut unread) = (Vec::new(), BTreeSet::new());
+        for turn in missing {
+            match in_hand(turn) {
+                Some(record) => found.push(record),
+                None if turn > after => {
+                    unread.insert(turn);
+                }
+                None => {}
+            }
+        }
+        if !unread.is_empty() {
+            found.extend(self.sessions.turns_at(session, &unread).await?);
+        }
+        found.retain(|record| session.head.shows(record));
+        found.sort_by_key(|record| record.turn);
+        Ok(found)
     }
 
     /// Whether everything quoted from other sessions may still be shown.

@@ -37,14 +37,14 @@ impl CommitTimes {
 /// What was measured of a turn while its request was made.
 #[derive(Debug, Clone)]
 pub(super) enum Beginning {
-    /// It began then and gathered its context for so long.
+    /// When it began, and how long it gathered its context.
     New(Instant, Duration),
-    /// It went on then: the stages before it paused, the calls made by then, and how long it waited.
+    /// When it resumed, the stages before it paused, the calls made by then, and how long it waited.
     Resumed { started: Instant, before: Vec<Stage>, calls: usize, waited: Duration },
 }
 
 impl Beginning {
-    /// A paused turn that goes on `now`.
+    /// A paused turn that resumes `now`.
     pub(super) fn resumed(pending: &PendingTurn, started: Instant, now: Timestamp) -> Self {
         let (before, calls) = (pending.stages.clone(), pending.calls.len());
         let waited = now.duration_since(pending.at).try_into().unwrap_or_default();

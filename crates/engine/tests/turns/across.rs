@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use throughline_engine::access::{Caller, Grants};
-use throughline_engine::agent::MemoryScope;
+use throughline_engine::agent::{Agent, AgentBook, MemoryScope};
 use throughline_engine::clock::Clock as _;
 use throughline_engine::creation::NewSession;
 use throughline_engine::engine::SessionPatch;
 use throughline_engine::error::Error;
 use throughline_engine::fact::FactDraft;
 use throughline_engine::fact::files::FileCommand;
-use throughline_engine::id::{SessionId, TenantId, UserId};
+use throughline_engine::id::{AgentName, SessionId, TenantId, UserId};
 use throughline_engine::piece::Source;
 use throughline_engine::request::{AssembledRequest, TurnInput};
 use throughline_engine::session::head::Settings;
@@ -73,6 +73,66 @@ async fn another_session_of_the_same_user_is_remembered_with_its_source() {
     ] {
         let id = open(&bench, caller, &format!("{scope:?}"), remembering(scope)).await;
         assert_eq!(knows(&ask(&bench, caller, &id).await), expected, "{scope:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_with_a_memory_of_its_own_knows_nothing_of_what_was_said_to_others() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let home = bench.engine.agents().get(None).unwrap().as_ref().clone();
+    let shop = Agent { name: AgentName::new("shop").unwrap(), ..home.clone() };
+    let default = home.name.clone();
+    bench.engine.replace_agents(AgentBook::new(default.clone(), [home, shop.clone()]));
+    let spring = open(&bench, caller, "spring", Settings::default()).await;
+    say(&bench, caller, &spring, SAID).await;
+    for (id, agent, scope, expected) in [
+        ("shop-alone", Some(shop.name.clone()), MemoryScope::Agent, false),
+        ("shop", Some(shop.name.clone()), MemoryScope::User, true),
+        ("home-alone", None, MemoryScope::Agent, true),
+        ("home-by-name", Some(default), MemoryScope::Agent, true),
+    ] {
+        let id = SessionId::new(id).unwrap();
+        let new = NewSession {
+            id: Some(id.clone()),
+            agent,
+            settings: remembering(scope),
+            ..NewSession::default()
+        };
+        bench.engine.create_session(caller, new).await.unwrap();
+        assert_eq!(knows(&ask(&bench, caller, &id).await), expected, "{id}");
+    }
+}
+
+/// The sessions that a request takes turns from.
+fn sources(request: &AssembledRequest) -> BTreeSet<SessionId> {
+    let sent = request.receipt.pieces.iter().filter(|piece| piece.sent());
+    sent.filter_map(|piece| match &piece.source {
+        Source::Elsewhere { session, .. } => Some(session.clone()),
+        _ => None,
+    })
+    .collect()
+}
+
+#[tokio::test]
+async fn a_fork_and_its_origin_are_not_told_of_each_other() {
+    let bench = bench().start().await;
+    let caller = &bench.caller;
+    let other = open(&bench, caller, "other", Settings::default()).await;
+    say(&bench, caller, &other, SAID).await;
+    let origin = open(&bench, caller, "origin", Settings::default()).await;
+    say(&bench, caller, &origin, "Hello there.").await;
+    say(&bench, caller, &origin, "Does my sister Marta live in Gdynia or in Gdansk?").await;
+    let mut family = vec![origin.clone()];
+    for name in ["edited", "edited-again"] {
+        let (from, id) = (family.last().unwrap(), SessionId::new(name).unwrap());
+        bench.engine.fork(caller, from, Some(1), Some(id.clone())).await.unwrap();
+        say(&bench, caller, &id, &format!("Marta, my sister, {name}: where does she live?")).await;
+        family.push(id);
+    }
+    for id in &family {
+        let asked = ask(&bench, caller, id).await;
+        assert_eq!(sources(&asked), BTreeSet::from([other.clone()]), "{id}");
     }
 }
 
@@ -214,6 +274,10 @@ async fn what_a_user_states_is_known_in_later_sessions_until_it_is_forgotten() {
     assert_eq!(text(&second).matches("<remembered>").count(), 1, "and comes once");
     let used = bench.engine.facts().get(caller, &fact.id).await.unwrap().last_used_at;
     assert_eq!(used, Some(bench.clock.now()), "when it was shown is noted");
+    bench.clock.advance(std::time::Duration::from_secs(90));
+    exchange(&bench, &summer, "And a drink?").await;
+    let used = bench.engine.facts().get(caller, &fact.id).await.unwrap().last_used_at;
+    assert_eq!(used, Some(bench.clock.now()), "also when it was shown again");
     let again = crate::bench::bench().on(bench.store.clone()).start().await;
     let rebuilt = again.engine.request(caller, &summer, 2).await.unwrap();
     assert_eq!(rebuilt, second.request);

@@ -231,17 +231,18 @@ impl Bench {
 
     /// The turn that a query made.
     pub(crate) async fn query(&self, query: &str) -> Arc<TurnRecord> {
-        let request = TurnRequest {
-            session: Some(session()),
-            input: TurnInput { message: query.into(), is_query: true, ..TurnInput::default() },
-            ..TurnRequest::default()
-        };
+        self.say(TurnInput { message: query.into(), is_query: true, ..TurnInput::default() }).await
+    }
+
+    /// The turn of a message with all that came with it.
+    pub(crate) async fn say(&self, input: TurnInput) -> Arc<TurnRecord> {
+        let request = TurnRequest { session: Some(session()), input, ..TurnRequest::default() };
         let cancel = CancellationToken::new();
         let asked = self.engine.converse(&self.caller, request, Events::nowhere(), cancel);
         match asked.await.unwrap() {
             TurnOutcome::Finished { record, .. } => record,
             TurnOutcome::Paused { pending, .. } => {
-                panic!("the query waits for approval: {:?}", pending.awaited)
+                panic!("the turn waits for approval: {:?}", pending.awaited)
             }
         }
     }

@@ -58,6 +58,18 @@ async fn a_budget_that_cannot_hold_the_message_is_an_error() {
 }
 
 #[tokio::test]
+async fn a_budget_that_cannot_hold_the_rules_that_always_apply_is_an_error() {
+    let long = "Always be careful with the ferry. ".repeat(300);
+    let bench = bench().rule(rule("ferry", IncludeMode::Always, &long)).start().await;
+    with_turns(&bench, 1).await;
+    let input =
+        TurnInput { message: "hello".into(), budget_tokens: Some(1_000), ..TurnInput::default() };
+    let outcome = bench.engine.prepare(&bench.caller, &session(), &input).await;
+    let Err(Error::OverBudget { needed, budget: 1_000 }) = outcome else { panic!("it is sent") };
+    assert!(needed > 2_000, "{needed}");
+}
+
+#[tokio::test]
 async fn older_turns_are_recalled_beyond_the_window() {
     let bench = bench().start().await;
     with_turns(&bench, 40).await;

@@ -14,6 +14,7 @@ use throughline_engine::request::TurnInput;
 use throughline_engine::shared::SharedCache;
 use throughline_engine::store::Store;
 use throughline_engine::tool::ToolName;
+use throughline_engine::turn::{ReceiptId, RecordedTurn};
 use throughline_store::memory::Memory;
 use throughline_store::redis::{RedisOptions, RedisShared, RedisStore};
 use throughline_store::sqlite::Sqlite;
@@ -211,4 +212,26 @@ async fn a_tool_that_changed_before_a_copy_first_saw_it_is_not_taken_as_it_is() 
     copies.0[0].engine.approve_tool(&admin, &tool).await.unwrap();
     let bob = copies.user("bob").await;
     assert_eq!(copies.ask(1, &bob).await, ("active", 2), "an approval holds in every copy");
+}
+
+#[tokio::test]
+async fn what_one_copy_prepared_another_can_record() {
+    let copies = Copies::on(Arc::new(Memory::new()), None).await;
+    let caller = copies.user("anna").await;
+    let exchange = async |number: usize, budget_tokens: Option<u32>, said: &str| {
+        let [one, other] = [number % 2, (number + 1) % 2].map(|copy| &copies.0[copy].engine);
+        let message = format!("Message {number} is about birds.");
+        let input = TurnInput { message, budget_tokens, ..TurnInput::default() };
+        let prepared = one.prepare(&caller, &session(), &input).await.unwrap();
+        let receipt = ReceiptId::of(&prepared.receipt).to_string();
+        let message = format!("Message {number} is about {said}.");
+        let turn = RecordedTurn { message, receipt: Some(receipt), ..RecordedTurn::default() };
+        let (_, kept) = other.record(&caller, &session(), turn).await.unwrap();
+        (prepared.receipt.broken_by.clone(), kept)
+    };
+    for (number, budget) in [None, Some(4_000), Some(3_000), None].into_iter().enumerate() {
+        assert_eq!(exchange(number, budget, "birds").await, (None, Some(true)), "{number}");
+    }
+    // Another message is not what was prepared.
+    assert_eq!(exchange(4, None, "cats").await, (None, Some(false)));
 }

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use throughline_engine::engine::ToolRequest;
 use throughline_engine::error::Error;
 use throughline_engine::events::Events;
 use throughline_engine::request::TurnInput;
 use throughline_engine::session::apply::RequestKey;
 use throughline_engine::session::record::{TurnRecord, TurnStatus};
 use throughline_engine::store::Store;
+use throughline_engine::tool::ToolName;
 use throughline_engine::turn::{TurnOutcome, TurnRequest};
 use throughline_store::memory::Memory;
 use throughline_store::sqlite::Sqlite;
@@ -116,7 +118,10 @@ async fn a_call_that_a_shutdown_interrupts_has_an_unknown_outcome() {
 
 #[tokio::test]
 async fn a_reply_that_a_shutdown_interrupts_was_not_stopped_by_its_user() {
-    for (shuts_down, code) in [(true, "interrupted"), (false, "cancelled")] {
+    let interrupted = "the server stopped before the reply was whole";
+    for (shuts_down, code, message) in
+        [(true, "interrupted", interrupted), (false, "cancelled", "stopped")]
+    {
         let call = Line::Calls("inventory__get_device", json!({"device": "sw1"}));
         let bench = bench().tools().limits(|limits| limits.look_up_ms_max = 0);
         let bench = bench.model([call]).start().await;
@@ -138,7 +143,7 @@ async fn a_reply_that_a_shutdown_interrupts_was_not_stopped_by_its_user() {
         let (outcome, ()) = tokio::join!(asked, stopped);
         let TurnOutcome::Finished { record, .. } = outcome.unwrap() else { panic!("it waits") };
         let error = record.error.as_ref().unwrap();
-        assert_eq!(error.code, code, "{error:?}");
+        assert_eq!((error.code.as_str(), error.message.as_str()), (code, message), "{error:?}");
         assert_eq!(error.cause.is_none(), shuts_down, "{error:?}");
     }
 }
@@ -156,6 +161,46 @@ async fn where_others_may_be_at_work_a_turn_is_given_up_when_its_time_is_over() 
 #[tokio::test]
 async fn where_nobody_else_has_the_store_open_a_turn_is_given_up_at_once() {
     check_given_up(Ends::OthersHaveGone).await;
+}
+
+#[tokio::test]
+async fn a_call_outside_a_turn_whose_server_is_gone_has_an_unknown_outcome_at_once() {
+    let folder = peer::folder();
+    let path = folder.path().join("crash.db");
+    let store: Arc<dyn Store> =
+        Arc::new(Sqlite::open(&path, Duration::from_secs(5)).await.unwrap());
+    let request = || ToolRequest {
+        session: None,
+        agent: None,
+        by_hand: false,
+        tool: ToolName { server: "inventory".into(), name: "update_device".into() },
+        arguments: json!({"device": "sw1", "status": "offline"}),
+        key: key(),
+        approved: false,
+    };
+    let first = hanging(&store, true).await;
+    let calling = first.engine.call_tool(&first.caller, request(), CancellationToken::new());
+    let called = async {
+        while first.tools.names().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        outcome = calling => panic!("it ended: {outcome:?}"),
+        () = called => {}
+    }
+    // The same server, and one that shares the store, wait for it.
+    let other = Sqlite::open(&path, Duration::from_secs(5)).await.unwrap();
+    let second = next(&store, Duration::from_secs(1)).await;
+    for bench in [&first, &second] {
+        let again = bench.engine.call_tool(&bench.caller, request(), CancellationToken::new());
+        let again = again.await;
+        assert!(matches!(again, Err(Error::UnderWay { .. })), "{again:?}");
+    }
+    drop(other);
+    let again = second.engine.call_tool(&second.caller, request(), CancellationToken::new()).await;
+    assert!(matches!(again, Err(Error::OutcomeUnknown { .. })), "{again:?}");
+    assert!(second.tools.names().is_empty(), "the tool ran again");
 }
 
 async fn check_given_up(ends: Ends) {

@@ -21,10 +21,14 @@ use tokio_util::sync::CancellationToken;
 pub(crate) enum Line {
     Says(&'static str),
     Calls(&'static str, Value),
+    /// Something said before the call.
+    SaysAndCalls(&'static str, &'static str, Value),
     /// The same call this many times in one message.
     CallsTimes(usize, &'static str, Value),
     Fails,
     Breaks(&'static str),
+    /// Says something and ends for another reason than having finished.
+    Ends(&'static str, StopReason),
 }
 
 /// Plays its lines in order and remembers what it was sent.
@@ -63,9 +67,16 @@ impl Model for ScriptedModel {
                 Ok(ModelEvent::Done(StopReason::EndTurn)),
             ],
             Line::Calls(name, input) => called(1, name, &input, usage),
+            Line::SaysAndCalls(text, name, input) => {
+                let said = Ok(ModelEvent::Text(text.into()));
+                [said].into_iter().chain(called(1, name, &input, usage)).collect()
+            }
             Line::CallsTimes(times, name, input) => called(times, name, &input, usage),
             Line::Fails => return Err(failed()),
             Line::Breaks(text) => vec![Ok(ModelEvent::Text(text.into())), Err(failed())],
+            Line::Ends(text, stop) => {
+                vec![Ok(ModelEvent::Text(text.into())), Ok(ModelEvent::Done(stop))]
+            }
         };
         Ok(stream::iter(events).boxed())
     }

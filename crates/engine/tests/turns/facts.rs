@@ -30,6 +30,24 @@ fn ada() -> Caller {
     caller("acme", "ada")
 }
 
+#[test]
+fn a_statement_without_a_kind_has_that_of_its_form() {
+    for (text, kind) in [
+        ("Answer in metric units", FactKind::Instruction),
+        ("Keep your answers short", FactKind::Instruction),
+        ("Always reply in Dutch.", FactKind::Instruction),
+        ("Call me Sam", FactKind::Profile),
+        ("My name is Noor", FactKind::Profile),
+        ("The user lives in Ghent", FactKind::Profile),
+        ("I like jasmine tea", FactKind::Preference),
+        ("Ich heiße Jonas", FactKind::Profile),
+        ("Our site code for Lisbon is LIS2", FactKind::Fact),
+        ("Use of the lift is free", FactKind::Fact),
+    ] {
+        assert_eq!(FactKind::of_text(text), kind, "{text}");
+    }
+}
+
 #[tokio::test]
 async fn what_a_model_or_an_import_noted_is_quoted_and_rebuilt_so() {
     let bench = bench().start().await;
@@ -180,8 +198,8 @@ async fn a_correction_keeps_the_version_before_and_is_a_persons_word() {
     assert_eq!(used.last_used_at, Some(at));
     assert_eq!(place.facts.history(&ada(), &fact.id).await.unwrap(), [fact.clone(), used]);
     let id = fact.id.as_str();
-    place.facts.mark_used(&ada(), &[id], at + 1.hour()).await.unwrap();
-    assert_eq!(place.facts.get(&ada(), id).await.unwrap().last_used_at, Some(at), "once a day");
+    place.facts.mark_used(&ada(), &[id], at + 59.seconds()).await.unwrap();
+    assert_eq!(place.facts.get(&ada(), id).await.unwrap().last_used_at, Some(at), "once a minute");
 }
 
 #[tokio::test]

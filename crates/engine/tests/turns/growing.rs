@@ -184,6 +184,69 @@ async fn a_rule_that_is_edited_breaks_the_prefix_once_and_is_named() {
 }
 
 #[tokio::test]
+async fn a_rule_that_is_edited_after_a_restart_leaves_a_request_that_can_be_rebuilt() {
+    let lines = || [Line::Says("One."), Line::Says("Two."), Line::Says("Three.")];
+    let brief = || rule("tone", IncludeMode::Always, "Be brief.");
+    let first = bench().rule(brief()).model(lines()).start().await;
+    for message in ["one", "two"] {
+        first.turn(message).await;
+    }
+    let again = bench().on(first.store.clone()).rule(brief()).model(lines()).start().await;
+    again.reload(vec![rule("tone", IncludeMode::Always, "Be verbose.")], false);
+    for (message, earlier) in [("three", 4), ("four", 6)] {
+        let turn = again.turn(message).await.turn;
+        let said = flat(&again.engine.request(&again.caller, &session(), turn).await.unwrap());
+        assert!(said.contains("User: one") && said.ends_with(&format!("{message}\n")), "{said}");
+        let receipt = again.engine.receipt(&again.caller, &session(), turn).await.unwrap();
+        let sent = |wanted: fn(&Source) -> bool| {
+            receipt.pieces.iter().filter(|piece| piece.sent() && wanted(&piece.source)).count()
+        };
+        let said = [
+            sent(|source| matches!(source, Source::History { .. })),
+            sent(|source| matches!(source, Source::Message)),
+        ];
+        assert_eq!(said, [earlier, 1], "{message}: {:#?}", receipt.pieces);
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_is_written_while_another_is_under_way_is_in_the_next_request() {
+    let bench = bench().start().await;
+    open(&bench).await;
+    exchange(&bench, "The harbour opens at seven.", "Noted.", None).await;
+    let prepare = async |message: &str| {
+        bench.engine.prepare(&bench.caller, &session(), &input(message, None)).await.unwrap()
+    };
+    let codes: Vec<String> =
+        (1..=20).map(|at| format!("Locker {at} has the code 70{at}.")).collect();
+    let mut prepared = Vec::new();
+    for message in &codes {
+        prepared.push(prepare(message).await);
+    }
+    for (message, prepared) in codes.iter().zip(&prepared).rev() {
+        let turn = RecordedTurn {
+            message: message.clone(),
+            reply: "Noted.".into(),
+            receipt: Some(prepared.receipt.request_hash.to_string()),
+            ..RecordedTurn::default()
+        };
+        bench.engine.record(&bench.caller, &session(), turn).await.unwrap();
+    }
+    let mut before = flat(&prepared[0].request);
+    for question in ["Which codes are there?", "And which one opens locker 4?"] {
+        let (request, receipt) = exchange(&bench, question, "Several.", None).await;
+        assert!(request.starts_with(&before) && receipt.broken_by.is_none(), "{request}");
+        for code in &codes {
+            assert_eq!(request.matches(code.as_str()).count(), 1, "{code}: {request}");
+        }
+        let turn = receipt.continues.unwrap() + 1;
+        let rebuilt = bench.engine.request(&bench.caller, &session(), turn).await.unwrap();
+        assert_eq!(flat(&rebuilt), request);
+        before = request;
+    }
+}
+
+#[tokio::test]
 async fn a_budget_that_changes_costs_one_compaction() {
     let bench = bench().start().await;
     open(&bench).await;
@@ -303,4 +366,69 @@ async fn the_cost_of_a_request_stands_beside_that_of_replaying_everything() {
     let head = bench.engine.session(&bench.caller, &session()).await.unwrap().head.clone();
     assert!(head.usage.stable_tokens > head.usage.request_tokens / 2, "{:?}", head.usage);
     assert!(head.usage.replay.tokens > head.usage.request_tokens);
+}
+
+#[tokio::test]
+async fn days_of_exchanges_that_are_recorded_for_the_past_can_be_told_apart() {
+    let said = [
+        ("2024-03-04T09:00:00Z", "Alpha one."),
+        ("2024-03-04T10:00:00Z", "Alpha two."),
+        ("2024-03-11T09:00:00Z", "Beta one."),
+    ];
+    // Where the application says with `prepare` when the message was said, its day stands in front of it.
+    let (march, today) = ("[today: Monday, 4 March 2024]", "[today: Saturday, 1 June 2024]");
+    let above = "[the exchange above: 4 March 2024]";
+    for (says_when, expected) in [
+        (
+            true,
+            &[march, "Alpha one.", "Alpha two.", "[today: Monday, 11 March 2024]", "Beta one."][..],
+        ),
+        (
+            false,
+            &[
+                today,
+                "Alpha one.",
+                above,
+                "Alpha two.",
+                "Beta one.",
+                "[the exchange above: 11 March 2024]",
+            ][..],
+        ),
+    ] {
+        let bench = bench().start().await;
+        bench.clock.set("2024-06-01T00:00:00Z".parse().unwrap());
+        open(&bench).await;
+        for (at, message) in said {
+            let at = Some(at.parse().unwrap());
+            let asked = TurnInput { at: at.filter(|_| says_when), ..input(message, None) };
+            let prepared = bench.engine.prepare(&bench.caller, &session(), &asked).await.unwrap();
+            let turn = RecordedTurn {
+                message: message.into(),
+                reply: "Noted.".into(),
+                at,
+                receipt: Some(prepared.receipt.request_hash.to_string()),
+                ..RecordedTurn::default()
+            };
+            bench.engine.record(&bench.caller, &session(), turn).await.unwrap();
+        }
+        // One that was recorded without a request of its own.
+        let turn = RecordedTurn {
+            message: "Gamma one.".into(),
+            at: Some("2024-04-02T09:00:00Z".parse().unwrap()),
+            ..RecordedTurn::default()
+        };
+        bench.engine.record(&bench.caller, &session(), turn).await.unwrap();
+        let asked = input("And now?", None);
+        let request = bench.engine.prepare(&bench.caller, &session(), &asked).await.unwrap();
+        let mut rest = flat(&request.request);
+        let after = ["[2 April 2024]", "Gamma one.", today, "And now?"];
+        for words in expected.iter().chain(&after) {
+            let place = rest.find(words).unwrap_or_else(|| panic!("{words}: {rest}"));
+            assert!(!rest[..place].contains('['), "{words}: {rest}");
+            rest = rest.split_off(place + words.len());
+        }
+        let early = TurnInput { at: Some("2024-01-01T00:00:00Z".parse().unwrap()), ..asked };
+        let refused = bench.engine.prepare(&bench.caller, &session(), &early).await;
+        assert!(matches!(refused, Err(Error::Invalid { .. })), "{:?}", refused.err());
+    }
 }

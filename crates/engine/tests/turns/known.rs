@@ -268,7 +268,7 @@ async fn a_rule_or_fact_that_answers_is_quoted_with_its_source() {
     let turn = bench.turn("What is my name?").await;
     assert_eq!(turn.reply, "You told me: \"My name is Priya.\" (session s, turn 1)");
     let unknown = bench.turn("What is my shoe size?").await;
-    assert_eq!(unknown.reply, "I don't know that: you have not told me.");
+    assert_eq!(unknown.reply, "I don't know that: I find nothing about it in what you told me.");
 }
 
 #[tokio::test]

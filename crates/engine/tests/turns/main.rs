@@ -6,6 +6,7 @@ mod across;
 mod approvals;
 mod bench;
 mod budgets;
+mod calls;
 mod copies;
 mod crashes;
 mod doubles;

@@ -4,8 +4,8 @@ use serde_json::json;
 use throughline_engine::agent::AgentBook;
 use throughline_engine::failure::UpstreamFault;
 use throughline_engine::limits::Limits;
-use throughline_engine::model::Block;
-use throughline_engine::session::record::{ReplyForm, TurnStatus};
+use throughline_engine::model::{Block, StopReason};
+use throughline_engine::session::record::{CallRecord, ReplyForm, TurnStatus};
 
 use crate::bench::{Line, bench, session};
 
@@ -50,20 +50,46 @@ async fn a_wrong_tool_name_and_wrong_arguments_are_told_to_the_model() {
 }
 
 #[tokio::test]
-async fn a_model_that_fails_at_once_gives_way_to_the_offline_form() {
+async fn a_model_that_fails_at_once_leaves_a_failed_turn_without_words_of_ours() {
     let bench = bench().model([Line::Fails]).start().await;
     let turn = bench.turn("Hello?").await;
-    assert_eq!(turn.status, TurnStatus::Failed);
-    let failed = |form: &ReplyForm| match form {
-        ReplyForm::Offline { fallback: true, model, .. } => model.clone(),
-        other => panic!("{other:?}"),
-    };
-    assert!(failed(&turn.form).is_some_and(|model| model.starts_with("scripted/")));
+    assert_eq!((turn.status, turn.reply.as_str()), (TurnStatus::Failed, ""));
+    assert_eq!(turn.form, ReplyForm::Model { model: "scripted/model".into() }, "who failed");
     let error = turn.error.as_ref().unwrap();
     assert!(error.message.contains("it broke"));
     assert_eq!(error.cause, Some(UpstreamFault::Failed));
-    assert!(!turn.reply.contains("it broke"), "{}", turn.reply);
     assert_eq!(turn.message, "Hello?");
+}
+
+#[tokio::test]
+async fn a_tool_answers_for_a_model_that_failed_and_the_turn_is_failed() {
+    let limits = |limits: &mut Limits| limits.look_up_ms_max = 0;
+    let bench = bench().tools().limits(limits).model([Line::Fails]).start().await;
+    let turn = bench.turn("show device sw1").await;
+    assert_eq!(turn.status, TurnStatus::Failed);
+    assert!(turn.reply.contains("sw1"), "{}", turn.reply);
+    let by_us = matches!(&turn.form, ReplyForm::Offline { fallback: true, model: Some(_), .. });
+    assert!(by_us, "{:?}", turn.form);
+    assert_eq!(turn.requests(), 1, "none was sent after the call");
+}
+
+#[tokio::test]
+async fn what_the_tools_do_not_answer_is_not_said_for_a_model_that_failed() {
+    let bench = bench().tools().model([Line::Fails]).start().await;
+    let turn = bench.turn("What colour is device sw1?").await;
+    assert!(turn.calls.iter().any(CallRecord::ok), "it was looked up");
+    assert_eq!((turn.status, turn.reply.as_str()), (TurnStatus::Failed, ""));
+}
+
+#[tokio::test]
+async fn the_way_without_a_model_has_a_time_limit_too() {
+    let limits = |limits: &mut Limits| (limits.turn_seconds_max, limits.look_up_ms_max) = (1, 0);
+    let bench = bench().tools().limits(limits).model([Line::Fails]).start().await;
+    *bench.tools.hangs.lock().unwrap() = Some("get_device");
+    let turn = bench.turn("show device sw1").await;
+    let calls: Vec<_> = turn.calls.iter().map(|call| call.error.as_deref()).collect();
+    assert_eq!(calls, [Some("inventory failed: the call was cancelled")]);
+    assert_eq!((turn.status, turn.reply.as_str()), (TurnStatus::Failed, ""));
 }
 
 #[tokio::test]
@@ -84,6 +110,20 @@ async fn a_reply_that_breaks_off_is_kept_as_far_as_it_came() {
     assert_eq!((turn.status, turn.reply.as_str()), (TurnStatus::Partial, "Half a sen"));
     let error = turn.error.as_ref().unwrap();
     assert_eq!((error.code.as_str(), error.cause), ("model_failed", Some(UpstreamFault::Failed)));
+}
+
+#[tokio::test]
+async fn a_reply_that_is_cut_or_empty_says_so() {
+    for (line, status, code) in [
+        (Line::Ends("Once upon", StopReason::MaxTokens), TurnStatus::Partial, "reply_cut"),
+        (Line::Ends("Take the", StopReason::Refusal), TurnStatus::Partial, "reply_refused"),
+        (Line::Says(" \n"), TurnStatus::Failed, "reply_empty"),
+    ] {
+        let bench = bench().model([line]).start().await;
+        let turn = bench.turn("Tell me a story").await;
+        let error = turn.error.as_ref().expect("an error");
+        assert_eq!((turn.status, error.code.as_str()), (status, code), "{}", error.message);
+    }
 }
 
 #[tokio::test]
@@ -159,18 +199,8 @@ async fn a_call_under_way_when_the_time_is_over_is_in_the_record_and_nothing_is_
     let calls: Vec<_> = turn.calls.iter().map(|call| call.error.as_deref()).collect();
     assert_eq!(calls, [Some("inventory failed: the call was cancelled")]);
     assert!(turn.calls[0].outcome_unknown, "nobody knows whether it was carried out");
+    assert_eq!(turn.requests(), 1, "none was sent after the call");
     let error = turn.error.as_ref().unwrap();
     assert_eq!(error.message, "scripted/model failed: the turn took longer than 1 seconds");
-    assert_eq!(turn.status, TurnStatus::Failed);
-}
-
-#[tokio::test]
-async fn the_way_without_a_model_has_a_time_limit_too() {
-    let limits = |limits: &mut Limits| (limits.turn_seconds_max, limits.look_up_ms_max) = (1, 0);
-    let bench = bench().tools().limits(limits).model([Line::Fails]).start().await;
-    *bench.tools.hangs.lock().unwrap() = Some("get_device");
-    let turn = bench.turn("show device sw1").await;
-    let calls: Vec<_> = turn.calls.iter().map(|call| call.error.as_deref()).collect();
-    assert_eq!(calls, [Some("inventory failed: the call was cancelled")]);
     assert_eq!(turn.status, TurnStatus::Failed);
 }

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use throughline_engine::access::{Caller, Grants};
+use throughline_engine::agent::{Agent, AgentBook};
 use throughline_engine::creation::NewSession;
+use throughline_engine::engine::SessionPatch;
 use throughline_engine::error::Error;
-use throughline_engine::id::{SessionId, UserId};
-use throughline_engine::item::ItemName;
+use throughline_engine::id::{AgentName, SessionId, UserId};
+use throughline_engine::item::{ItemName, SessionItem};
 use throughline_engine::piece::IncludeMode;
 use throughline_engine::session::record::TurnStatus;
 use throughline_engine::store::{Found, Kind, Page};
@@ -48,6 +50,42 @@ async fn a_fork_has_the_turns_so_far_and_goes_its_own_way() {
     let (_, original) = bench.engine.turn(&bench.caller, &session(), 3).await.unwrap();
     assert_eq!(original.message, "three");
     assert!(bench.engine.request(&bench.caller, &id, 2).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_session_that_changes_its_agent_gets_that_agents_items() {
+    let bench = bench().tools().rule(rule("home", IncludeMode::Always, "Home.")).start().await;
+    let home = bench.engine.agents().get(None).unwrap().as_ref().clone();
+    let shop = Agent {
+        name: AgentName::new("shop").unwrap(),
+        rules: vec![
+            rule("brief", IncludeMode::Always, "Be brief."),
+            rule("polite", IncludeMode::Manual, "Be polite."),
+        ],
+        servers: Vec::new(),
+        ..home.clone()
+    };
+    let (here, there) = (home.name.clone(), shop.name.clone());
+    bench.engine.replace_agents(AgentBook::new(home.name.clone(), [home, shop]));
+    let change = async |agent: &AgentName| {
+        let patch = SessionPatch { agent: Some(agent.clone()), ..SessionPatch::default() };
+        let changed = bench.engine.change_session(&bench.caller, &session(), patch, None).await;
+        changed.unwrap().head.items.clone()
+    };
+    bench.turn("hello").await;
+    let at_home = bench.engine.session(&bench.caller, &session()).await.unwrap().head.items.clone();
+    let named = |items: &[SessionItem]| -> Vec<String> {
+        items.iter().map(|item| item.item.to_string()).collect()
+    };
+    assert_eq!(named(&change(&there).await), ["rule brief"]);
+    bench.turn("hello again").await;
+    let sent = bench.engine.request(&bench.caller, &session(), 2).await.unwrap();
+    assert!(format!("{sent:?}").contains("Be brief."));
+    let polite = ItemName::Rule { name: "polite".into() };
+    bench.engine.add_item(&bench.caller, &session(), polite, None).await.unwrap();
+    assert_eq!(named(&change(&there).await), ["rule brief", "rule polite"]);
+    let back = named(&change(&here).await);
+    assert_eq!(back, [vec!["rule polite".to_owned()], named(&at_home)].concat());
 }
 
 #[tokio::test]
@@ -139,4 +177,19 @@ async fn a_session_put_aside_takes_no_turns_until_it_is_restored() {
     bench.engine.put_aside(&bench.caller, &session()).await.unwrap();
     let refused = bench.engine.record(&bench.caller, &session(), said("more")).await;
     assert!(matches!(refused, Err(Error::Inactive { state: "deleted", .. })));
+}
+
+#[tokio::test]
+async fn an_export_to_read_has_no_control_characters() {
+    let bench = bench().start().await;
+    let new = NewSession { id: Some(session()), ..NewSession::default() };
+    bench.engine.create_session(&bench.caller, new).await.unwrap();
+    let turn = RecordedTurn {
+        message: "a\u{1b}[31mred\u{7}\tb".into(),
+        reply: "c\u{202e}d\u{9b}2J\ne".into(),
+        ..RecordedTurn::default()
+    };
+    bench.engine.record(&bench.caller, &session(), turn).await.unwrap();
+    let text = bench.engine.export_markdown(&bench.caller, &session()).await.unwrap();
+    assert!(text.contains("> a[31mred\tb\n\ncd2J\ne\n"), "{text:?}");
 }

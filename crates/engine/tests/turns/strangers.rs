@@ -89,7 +89,7 @@ async fn a_failure_in_a_good_envelope_is_a_failure() {
     let bench = board().await;
     let turn = bench.query("check file /srv/boats.csv").await;
     assert_eq!(turn.status, TurnStatus::Failed, "{}", turn.reply);
-    assert_eq!(turn.reply, "check_file failed: File not found");
+    assert_eq!(turn.reply, "There is no \"/srv/boats.csv\".");
 }
 
 #[tokio::test]

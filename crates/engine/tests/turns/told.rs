@@ -202,8 +202,11 @@ async fn what_the_user_never_told_is_not_known_whatever_rules_say() {
     let rule = rule("naming", IncludeMode::Always, "Say the name of what you changed.");
     let bench = bench().rule(rule).start().await;
     for (message, reply) in [
-        ("What is my name?", "I don't know that: you have not told me."),
-        ("Wie heiße ich?", "Das weiß ich nicht: Du hast es mir nicht gesagt."),
+        ("What is my name?", "I don't know that: I find nothing about it in what you told me."),
+        (
+            "Wie heiße ich?",
+            "Das weiß ich nicht: In dem, was du mir gesagt hast, finde ich nichts darüber.",
+        ),
     ] {
         let answer = ask(&bench, &bench.caller, "first", message).await;
         assert_eq!(answer, (reply.to_owned(), false), "{message}");
@@ -227,7 +230,7 @@ async fn everything_that_is_known_is_told_when_it_is_asked_for() {
     let (reply, _) = ask(&bench, caller, "second", "What is my job?").await;
     assert!(reply.contains("nurse") && !reply.contains("coriander"), "{reply}");
     let (reply, _) = ask(&bench, caller, "second", "What's my sister's name?").await;
-    assert_eq!(reply, "I don't know that: you have not told me.");
+    assert_eq!(reply, "I don't know that: I find nothing about it in what you told me.");
 }
 
 #[tokio::test]

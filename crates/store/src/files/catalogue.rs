@@ -94,6 +94,9 @@ impl Catalogue {
         damage: &Damage,
     ) -> Result<Vec<ListedThread>> {
         let place = layout.place(scope, kind);
+        layout
+            .refuse_linked_place(scope, kind)
+            .map_err(|error| translate(place.display(), &error))?;
         let ids = thread_ids(&place, &mut Strays::new())
             .map_err(|error| translate(place.display(), &error))?;
         let mut found = Vec::with_capacity(ids.len());

@@ -25,6 +25,7 @@ pub(super) fn commit(
     expected: Expected,
     change: &Change,
 ) -> Result<(HeadFile, Stamp)> {
+    layout.refuse_linked_thread(key).map_err(|error| translate(key, &error))?;
     let folder = layout.thread(key);
     let current = match HeadFile::read(&folder, key) {
         Ok((head, _)) => Some(head),
@@ -79,7 +80,7 @@ pub(super) fn create(layout: &Layout, key: &Key, change: &Change) -> Result<(Hea
     };
     let made = (|| {
         // Left over from an interrupted process.
-        disk::remove_folder(&staging)?;
+        disk::remove(&staging)?;
         disk::make_folders(&staging)?;
         log::append(&staging, &mut head, &change.append)?;
         let file = disk::write_file(&staging.join(HEAD), &head.encode(key))?;

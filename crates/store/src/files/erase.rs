@@ -1,6 +1,6 @@
 //! Erases a thread, under its lock: renames it out of sight, then removes its files.
 //!
-//! Damaged copies that were set aside are erased, too. File systems that keep old blocks or snapshots are
+//! A symbolic link in a thread's place is removed, never what it points to. Damaged copies that were set aside are erased, too. File systems that keep old blocks or snapshots are
 //! out of our control.
 
 use std::fs;
@@ -15,20 +15,23 @@ use crate::disk;
 
 /// Removes the thread and counts what was removed. The caller holds the lock.
 pub(super) fn erase(layout: &Layout, key: &Key) -> Result<Erased> {
+    layout.refuse_linked_place(&key.scope, key.kind)?;
     let (folder, erased) = (layout.thread(key), layout.erased(key));
     // Left over from an interrupted process.
-    disk::remove_folder(&erased)?;
-    disk::remove_folder(&layout.staging(key))?;
+    disk::remove(&erased)?;
+    disk::remove(&layout.staging(key))?;
     let mut counted = Erased::default();
-    if folder.symlink_metadata().is_ok() {
-        counted = count(&folder, key);
+    if let Ok(found) = folder.symlink_metadata() {
+        if found.is_dir() {
+            counted = count(&folder, key);
+        }
         fs::rename(&folder, &erased)?;
         disk::sync_folder_of(&erased)?;
-        counted.records = disk::remove_folder(&erased)?;
+        counted.records = disk::remove(&erased)?;
         disk::sync_folder_of(&erased)?;
     }
     let aside = layout.set_aside(key);
-    counted.records += disk::remove_folder(&aside)?;
+    counted.records += disk::remove(&aside)?;
     remove_empty_above(&aside, layout)?;
     remove_empty_above(&folder, layout)?;
     Ok(counted)

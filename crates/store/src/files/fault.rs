@@ -23,10 +23,11 @@ pub(super) fn translate(what: impl std::fmt::Display, error: &Error) -> StoreErr
 
 /// Translates a failure after the new head may have taken effect.
 pub(super) fn unknown(what: impl std::fmt::Display, error: &Error) -> StoreError {
-    StoreError::Unavailable {
-        what: what.to_string(),
-        reason: error.to_string(),
-        outcome_unknown: true,
+    match translate(what, error) {
+        StoreError::Unavailable { what, reason, .. } => {
+            StoreError::Unavailable { what, reason, outcome_unknown: true }
+        }
+        damaged => damaged,
     }
 }
 

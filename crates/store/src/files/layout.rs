@@ -11,7 +11,10 @@
 //! ```
 //!
 //! Ids never start with a dot, so a folder that does is work in progress.
+//!
+//! Invariant: below `threads/` and `damaged/` no symbolic link is followed. A link is foreign, whatever it points to.
 
+use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
 use throughline_engine::id::{TenantId, ThreadId, UserId};
@@ -87,10 +90,43 @@ impl Layout {
         self.place(&key.scope, key.kind).join(format!("{ERASED}{}", key.id))
     }
 
+    /// Fails if the folder of a scope and kind, or one above it, is a symbolic link.
+    pub(super) fn refuse_linked_place(&self, scope: &Scope, kind: Kind) -> Result<()> {
+        for top in [self.threads(), self.damaged()] {
+            refuse_links(&top, [scope.tenant.as_str(), scope.user.as_str(), kind.as_str()])?;
+        }
+        Ok(())
+    }
+
+    /// Fails if the folder of a thread, or one above it, is a symbolic link.
+    pub(super) fn refuse_linked_thread(&self, key: &Key) -> Result<()> {
+        self.refuse_linked_place(&key.scope, key.kind)?;
+        refuse_links(&self.place(&key.scope, key.kind), [key.id.as_str()])
+    }
+
     /// Where damaged copies of a thread are stored.
     pub(super) fn set_aside(&self, key: &Key) -> PathBuf {
         place_in(&self.damaged(), &key.scope, key.kind).join(key.id.as_str())
     }
+}
+
+/// Fails at the first of the nested folders that is a symbolic link.
+fn refuse_links<'a>(top: &Path, nested: impl IntoIterator<Item = &'a str>) -> Result<()> {
+    let mut path = top.to_owned();
+    for name in nested {
+        path.push(name);
+        match path.symlink_metadata() {
+            Ok(found) if found.is_symlink() => {
+                let reason = format!("{} is a symbolic link and is not followed", path.display());
+                return Err(Error::new(ErrorKind::InvalidData, reason));
+            }
+            Ok(_) => {}
+            // Nothing can be below it.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// The number of the lock file of `key`.
@@ -121,10 +157,10 @@ pub(super) fn segment_name(first: u64, rewritten: Option<u64>) -> String {
 pub(super) fn names_in<T: Ord>(
     folder: &Path,
     accept: impl Fn(&str) -> Option<T>,
-) -> std::io::Result<Vec<T>> {
+) -> Result<Vec<T>> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
     let mut names = Vec::new();
@@ -144,17 +180,16 @@ fn folders_in<T: Ord>(
     folder: &Path,
     accept: impl Fn(&str) -> Option<T>,
     strays: &mut Strays,
-) -> std::io::Result<Vec<T>> {
+) -> Result<Vec<T>> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
     let mut found = Vec::new();
     for entry in entries {
         let entry = entry?;
-        let kind = entry.file_type()?;
-        let is_folder = kind.is_dir() || (kind.is_symlink() && entry.path().is_dir());
+        let is_folder = entry.file_type()?.is_dir();
         match entry.file_name().to_str().filter(|_| is_folder).and_then(&accept) {
             Some(name) => found.push(name),
             None => strays.push(entry.path()),
@@ -165,7 +200,7 @@ fn folders_in<T: Ord>(
 }
 
 /// The scopes and kinds below `folder`, in key order.
-pub(super) fn places_in(folder: &Path, strays: &mut Strays) -> std::io::Result<Vec<(Scope, Kind)>> {
+pub(super) fn places_in(folder: &Path, strays: &mut Strays) -> Result<Vec<(Scope, Kind)>> {
     let mut places = Vec::new();
     for tenant in folders_in(folder, |name| TenantId::new(name).ok(), strays)? {
         let of_tenant = folder.join(tenant.as_str());
@@ -183,7 +218,7 @@ pub(super) fn places_in(folder: &Path, strays: &mut Strays) -> std::io::Result<V
 }
 
 /// The threads in the folder of a scope and kind, in key order.
-pub(super) fn thread_ids(place: &Path, strays: &mut Strays) -> std::io::Result<Vec<ThreadId>> {
+pub(super) fn thread_ids(place: &Path, strays: &mut Strays) -> Result<Vec<ThreadId>> {
     let mut others = Strays::new();
     let ids = folders_in(place, |name| ThreadId::new(name).ok(), &mut others)?;
     others.retain(|path| {

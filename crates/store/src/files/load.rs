@@ -168,8 +168,8 @@ pub(super) fn strays_in(folder: &Path) -> IoResult<Strays> {
 
 fn remove_unfinished(layout: &Layout, key: &Key) -> IoResult<()> {
     let Some(_lock) = try_lock(&layout.lock(key))? else { return Ok(()) };
-    disk::remove_folder(&layout.staging(key))?;
-    disk::remove_folder(&layout.erased(key)).map(|_| ())
+    disk::remove(&layout.staging(key))?;
+    disk::remove(&layout.erased(key)).map(|_| ())
 }
 
 /// Adds a thread to the catalogue; returns what is wrong with it.

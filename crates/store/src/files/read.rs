@@ -30,6 +30,7 @@ pub(super) fn head(layout: &Layout, key: &Key, known: Option<Version>) -> Result
 }
 
 fn current(layout: &Layout, key: &Key) -> Result<Option<HeadFile>> {
+    layout.refuse_linked_thread(key).map_err(|error| translate(key, &error))?;
     let folder = layout.thread(key);
     match HeadFile::read(&folder, key) {
         Ok((head, _)) => Ok(Some(head)),

@@ -47,6 +47,7 @@ pub(super) fn rebuild(
 }
 
 fn move_aside(layout: &Layout, key: &Key, reason: &str) -> IoResult<PathBuf> {
+    layout.refuse_linked_thread(key)?;
     let (thread, aside) = (layout.thread(key), layout.set_aside(key));
     let last = newest(&aside)?;
     if !thread.exists() {
@@ -71,6 +72,7 @@ fn release_id(layout: &Layout, key: &Key) -> IoResult<()> {
 
 /// Reads every entry that the log of a thread still has, in order, whatever the state of its head.
 pub(super) fn salvage(layout: &Layout, key: &Key) -> IoResult<Vec<Salvaged>> {
+    layout.refuse_linked_thread(key)?;
     let mut folder = layout.thread(key);
     if !folder.exists() {
         folder = newest(&layout.set_aside(key))?

@@ -15,7 +15,6 @@ use super::words::{self, Unit};
 /// Maximum number of words in a phrase; the rest is ignored.
 const PHRASE_WORDS_MAX: usize = 16;
 
-/// A parsed query.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ParsedQuery {
     /// The FTS5 expression.

@@ -40,7 +40,6 @@ pub(super) enum ReadOutcome {
     Object { bytes: Bytes, etag: Option<String> },
 }
 
-/// The condition of a write.
 #[derive(Clone)]
 pub(super) enum WriteCondition {
     Absent,

@@ -58,6 +58,8 @@ pub struct S3Options {
     pub credentials: Option<S3Credentials>,
     /// Without an access key, use the machine's role from the cloud's metadata service.
     pub machine_role: bool,
+    /// What is missing while there are no credentials.
+    missing_key: &'static str,
     /// Accept a store that fails the probe, because only one instance writes.
     pub single_writer: bool,
     /// Whether a missing bucket is created.
@@ -86,6 +88,7 @@ impl S3Options {
             prefix: String::new(),
             credentials: None,
             machine_role: false,
+            missing_key: "an access key and its secret key",
             single_writer: false,
             create_bucket: true,
             compression: Compression::Deflate,
@@ -159,13 +162,18 @@ impl S3Options {
     {
         let variables: std::collections::HashMap<String, String> = variables.into_iter().collect();
         let first = |names: &[&str]| names.iter().find_map(|name| variables.get(*name).cloned());
-        if self.credentials.is_none()
-            && let Some(access_key_id) = first(&["AWS_ACCESS_KEY_ID", "MINIO_ACCESS_KEY"])
-            && let Some(secret_access_key) = first(&["AWS_SECRET_ACCESS_KEY", "MINIO_SECRET_KEY"])
-        {
-            let session_token = first(&["AWS_SESSION_TOKEN"]);
-            self.credentials =
-                Some(S3Credentials { access_key_id, secret_access_key, session_token });
+        let access_key = first(&["AWS_ACCESS_KEY_ID", "MINIO_ACCESS_KEY"]);
+        let secret_key = first(&["AWS_SECRET_ACCESS_KEY", "MINIO_SECRET_KEY"]);
+        match (access_key, secret_key) {
+            _ if self.credentials.is_some() => {}
+            (Some(access_key_id), Some(secret_access_key)) => {
+                let session_token = first(&["AWS_SESSION_TOKEN"]);
+                self.credentials =
+                    Some(S3Credentials { access_key_id, secret_access_key, session_token });
+            }
+            (Some(_), None) => self.missing_key = "a secret key beside its access key",
+            (None, Some(_)) => self.missing_key = "an access key beside its secret key",
+            (None, None) => {}
         }
         if self.endpoint.is_none() {
             let endpoint = first(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "MINIO_ENDPOINT"]);
@@ -190,7 +198,7 @@ impl S3Options {
         }
         Err(StoreError::Refused {
             what: self.location(),
-            reason: "it needs an access key".into(),
+            reason: format!("it needs {}", self.missing_key),
             hint: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or MINIO_ACCESS_KEY and \
                    MINIO_SECRET_KEY; machine_role=true in the URL uses the role of the machine"
                 .into(),
@@ -257,9 +265,12 @@ mod tests {
             let options = S3Options::from_url(url).unwrap();
             options.with_environment(variables).require_keys().map_err(|error| error.to_string())
         };
-        let refused = "s3://b at amazonaws.com is refused: it needs an access key".to_owned();
-        assert_eq!(check("s3://b", &[]), Err(refused.clone()));
-        assert_eq!(check("s3://b", &[("AWS_ACCESS_KEY_ID", "a")]), Err(refused));
+        let refused = |what| Err(format!("s3://b at amazonaws.com is refused: it needs {what}"));
+        assert_eq!(check("s3://b", &[]), refused("an access key and its secret key"));
+        let secret = refused("a secret key beside its access key");
+        assert_eq!(check("s3://b", &[("AWS_ACCESS_KEY_ID", "a")]), secret);
+        let access = refused("an access key beside its secret key");
+        assert_eq!(check("s3://b", &[("MINIO_SECRET_KEY", "b")]), access);
         let keys = [("MINIO_ACCESS_KEY", "a"), ("MINIO_SECRET_KEY", "b")];
         assert_eq!(check("s3://b", &keys), Ok(()));
         assert_eq!(check("s3://b?machine_role=true", &[]), Ok(()));

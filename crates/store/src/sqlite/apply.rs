@@ -184,27 +184,28 @@ fn overwrite_entries(
 pub(crate) fn erase(connection: &Connection, key: &Key) -> rusqlite::Result<Erased> {
     let Some(current) = current(connection, key)? else { return Ok(Erased::default()) };
     let (mut entries, mut bytes) = (0, 0);
-    let mut kept = connection
-        .prepare("SELECT form, length(bytes), substr(bytes, 1, ?2) FROM entry WHERE thread = ?1")?;
+    let mut kept = connection.prepare_cached(
+        "SELECT form, length(bytes), substr(bytes, 1, ?2) FROM entry WHERE thread = ?1",
+    )?;
     let mut rows = kept.query(params![current.id, FRAME_HEADER_BYTES])?;
     while let Some(row) = rows.next()? {
         entries += 1;
         bytes += stored::original_bytes(row, 0)?;
     }
-    let place: i64 = connection.query_row(
-        "SELECT place, head_form, length(head), substr(head, 1, ?2) FROM thread WHERE id = ?1",
-        params![current.id, FRAME_HEADER_BYTES],
-        |row| {
+    let place: i64 = connection
+        .prepare_cached(
+            "SELECT place, head_form, length(head), substr(head, 1, ?2) FROM thread WHERE id = ?1",
+        )?
+        .query_row(params![current.id, FRAME_HEADER_BYTES], |row| {
             bytes += stored::original_bytes(row, 1)?;
             row.get(0)
-        },
-    )?;
-    connection.execute("DELETE FROM entry WHERE thread = ?1", [current.id])?;
-    connection.execute("DELETE FROM head_base WHERE thread = ?1", [current.id])?;
-    connection.execute("DELETE FROM thread WHERE id = ?1", [current.id])?;
-    connection.execute(
-        "DELETE FROM place WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM thread WHERE place = ?1)",
-        [place],
-    )?;
+        })?;
+    let remove = |statement: &str, id: i64| connection.prepare_cached(statement)?.execute([id]);
+    remove("DELETE FROM entry WHERE thread = ?1", current.id)?;
+    remove("DELETE FROM head_base WHERE thread = ?1", current.id)?;
+    remove("DELETE FROM thread WHERE id = ?1", current.id)?;
+    let unused =
+        "DELETE FROM place WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM thread WHERE place = ?1)";
+    remove(unused, place)?;
     Ok(Erased { heads: 1, entries, records: 1 + entries, bytes, ..Erased::default() })
 }

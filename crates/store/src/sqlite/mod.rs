@@ -291,10 +291,15 @@ impl Store for Sqlite {
     }
 
     async fn erase(&self, key: &Key) -> Result<Erased> {
+        let erased = self.erase_all(std::slice::from_ref(key)).await?;
+        Ok(erased.into_iter().next().unwrap_or_default())
+    }
+
+    async fn erase_all(&self, keys: &[Key]) -> Result<Vec<Erased>> {
         let (answer, answered) = oneshot::channel();
-        let request = Request::Erase(Erasure { key: key.clone(), answer });
+        let request = Request::Erase(Erasure { keys: keys.to_vec(), answer });
         let erased = self.write(request, answered).await?;
-        self.damage.forget(key);
+        keys.iter().for_each(|key| self.damage.forget(key));
         Ok(erased)
     }
 

@@ -154,8 +154,10 @@ fn migrate(path: &Path, connection: &mut Connection) -> Result<()> {
     if found > VERSION {
         return Err(newer(path, found, VERSION));
     }
-    for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > found) {
-        tracing::info!(store.path = %path.display(), store.schema = number, "migrating the store");
+    if found > 0 {
+        tracing::info!(store.path = %path.display(), from = found, to = VERSION, "migrating the store");
+    }
+    for (_, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > found) {
         transaction.execute_batch(migration).map_err(fail)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(fail)?;

@@ -34,6 +34,7 @@ const TRUNCATE_WAIT: Duration = Duration::from_millis(250);
 const TRUNCATE_PAUSE: Duration = Duration::from_secs(2);
 
 /// A request to the writer thread.
+#[expect(clippy::large_enum_variant, reason = "nearly all requests are commits")]
 pub(crate) enum Request {
     Commit(Commit),
     Erase(Erasure),
@@ -54,10 +55,10 @@ pub(crate) struct Commit {
     pub(crate) answer: oneshot::Sender<Result<Version>>,
 }
 
-/// A thread to be erased.
+/// Threads to be erased.
 pub(crate) struct Erasure {
-    pub(crate) key: Key,
-    pub(crate) answer: oneshot::Sender<Result<Erased>>,
+    pub(crate) keys: Vec<Key>,
+    pub(crate) answer: oneshot::Sender<Result<Vec<Erased>>>,
 }
 
 impl Commit {
@@ -198,15 +199,16 @@ impl WriterState {
         let mut outcome = Outcome::Unchanged;
         let erased = (|| {
             let transaction = begin(&mut self.connection)?;
-            let erased: Vec<Erased> = group
+            let erase = |key| apply::erase(&transaction, key);
+            let erased: Vec<Vec<Erased>> = group
                 .iter()
-                .map(|erasure| apply::erase(&transaction, &erasure.key))
+                .map(|erasure| erasure.keys.iter().map(erase).collect())
                 .collect::<rusqlite::Result<_>>()?;
             outcome = Outcome::Unknown;
             transaction.commit()?;
             Ok(erased)
         })();
-        let erased: Vec<Erased> = match erased {
+        let erased: Vec<Vec<Erased>> = match erased {
             Ok(erased) => erased,
             Err(error) => {
                 for erasure in group {
@@ -219,10 +221,13 @@ impl WriterState {
         self.truncate = Truncate::Due;
         self.checkpoint();
         for (erasure, mut erased) in group.into_iter().zip(erased) {
-            if erased.records > 0 && self.truncate != Truncate::Done {
-                erased.left = 1;
-                let note = "erased data stays in the write-ahead log until its readers are done";
-                erased.notes.push(note.into());
+            for erased in erased.iter_mut().filter(|it| it.records > 0) {
+                if self.truncate != Truncate::Done {
+                    erased.left = 1;
+                    let note =
+                        "erased data stays in the write-ahead log until its readers are done";
+                    erased.notes.push(note.into());
+                }
             }
             let _ = erasure.answer.send(Ok(erased));
         }

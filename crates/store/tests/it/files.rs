@@ -265,6 +265,69 @@ async fn a_folder_that_is_not_ours_is_refused_and_left_untouched() {
     assert!(error.contains("throughline.json is not from throughline"), "{error}");
 }
 
+/// Everything below a folder.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .flat_map(|entry| match entry.unwrap().path() {
+            folder if folder.is_dir() => files_below(&folder),
+            file => vec![file],
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn a_symbolic_link_is_never_followed_out_of_the_folder() {
+    for place in ["acme/ada/session/evil", "acme/ada/session", "acme/ada", "acme"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, outside) = (folder.path().join("conversations"), folder.path().join("outside"));
+        // What is behind the link looks as threads do.
+        filled(&outside).await;
+        let behind = match place.ends_with("evil") {
+            true => folder_of(&outside, "one"),
+            false => outside.join("threads").join(place),
+        };
+        let before = files_below(&outside);
+        open(&root).await;
+        let link = root.join("threads").join(place);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(behind, &link).unwrap();
+
+        let store = open(&root).await;
+        let report = store.check().await.unwrap();
+        assert_eq!((report.threads, report.problems), (0, vec![]), "{place}");
+        assert_eq!(report.notes, [format!("{} is a foreign file", link.display())]);
+        assert_eq!(store.scan(None, 10).await.unwrap(), [], "{place}");
+        let listed =
+            store.list(&scope("ada"), Kind::Session, Page { limit: 10, after: None }).await;
+        let id = if place.ends_with("evil") { "evil" } else { "one" };
+        let erased = store.erase(&key(id)).await;
+        if id == "evil" {
+            assert_eq!(listed.unwrap(), []);
+            assert_eq!(erased.unwrap().records, 1);
+            assert!(link.symlink_metadata().is_err(), "the link itself is removed");
+        } else {
+            let refused = [
+                listed.map(drop),
+                erased.map(drop),
+                store.head(&key(id), None).await.map(drop),
+                store.entries(&key(id), 0..1).await.map(drop),
+                store.commit(&key("new"), Expected::Absent, change("{}", &[])).await.map(drop),
+                store.set_aside(&key(id), "a test").await.map(drop),
+                store.salvage(&key(id)).await.map(drop),
+            ];
+            for error in refused.map(Result::unwrap_err) {
+                assert!(matches!(error, StoreError::Damaged { .. }), "{place}: {error}");
+                let named = format!("{} is a symbolic link", link.display());
+                assert!(error.to_string().contains(&named), "{place}: {error}");
+            }
+        }
+        assert_eq!(files_below(&outside), before, "{place}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_stores_on_one_folder_conform_together() {
     let folder = tempfile::tempdir().unwrap();

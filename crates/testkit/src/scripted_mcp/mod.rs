@@ -57,6 +57,8 @@ pub struct Script {
     pub malformed: bool,
     /// Lists a page that always points to itself.
     pub endless_list: bool,
+    /// Does not answer a request for its tools while this file exists.
+    pub unlisted_by: Option<std::path::PathBuf>,
     /// Writes invalid lines before each reply, and much to standard error.
     pub noisy: bool,
     /// If this file exists, its tools have changed, as after an update of the server.
@@ -207,6 +209,9 @@ impl ScriptedMcp {
     }
 
     fn list(&self, id: &Value, message: &Value) -> Reaction {
+        if self.script.unlisted_by.as_ref().is_some_and(|file| file.exists()) {
+            return Reaction::Send(Vec::new());
+        }
         let mut all = tools::definitions(self);
         if self.script.doubled {
             all.extend(tools::definitions(self));

@@ -93,6 +93,7 @@ impl ScriptedModel {
             .route("/v1/messages/count_tokens", post(count_tokens))
             .route("/v1/embeddings", post(embeddings))
             .route("/v1/models", get(models))
+            .route("/v1/models/{model}", get(model))
             .with_state(shared.clone());
         let listener =
             tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback is free");
@@ -175,6 +176,12 @@ async fn embeddings() -> Response {
     axum::Json(json!({"object": "list", "model": "scripted-1", "data": [vector],
         "usage": {"prompt_tokens": 1, "total_tokens": 1}}))
     .into_response()
+}
+
+/// Returns any model as its own.
+async fn model(axum::extract::Path(name): axum::extract::Path<String>) -> Response {
+    axum::Json(json!({"id": name, "object": "model", "created": 0, "owned_by": "testkit"}))
+        .into_response()
 }
 
 /// Lists one model, in the client's format.

@@ -2,6 +2,9 @@
 //!
 //! Connecting runs in its own task, so a caller that gives up does not abort it, and concurrent callers share it.
 //!
+//! A list that cannot be read, or does not come, is waited for once. After that the failure is remembered until a list
+//! is read; attempts go on in the background, with back-off, and delay nobody.
+//!
 //! Invariant: there is at most one connection to a server at a time, and a tool is called only as it was
 //! listed.
 
@@ -26,7 +29,6 @@ const BACKOFF_MAX: Duration = Duration::from_secs(60);
 /// Minimum time between listings, even if the server says that its list is stale at once.
 const FRESH_MIN: Duration = Duration::from_secs(1);
 
-/// The status of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ServerStatus {
     pub name: String,
@@ -46,7 +48,7 @@ pub enum ServerState {
         /// The negotiated protocol version.
         protocol_version: String,
     },
-    /// The last attempt to connect failed.
+    /// The last attempt to connect or to list the tools failed.
     Failed { reason: String },
 }
 
@@ -56,6 +58,7 @@ pub(super) struct Server {
     faults: Faults,
     link: Mutex<Link>,
     tools: RwLock<Option<Cached>>,
+    unlisted: RwLock<Option<Unlisted>>,
     changed: Arc<AtomicBool>,
     refreshing: AtomicBool,
 }
@@ -77,6 +80,15 @@ struct Cached {
     connection: Weak<Connection>,
 }
 
+/// Why there is no current list of tools.
+#[derive(Clone)]
+struct Unlisted {
+    error: UpstreamError,
+    failures: u32,
+    /// Not listed again before this.
+    until: Instant,
+}
+
 impl Server {
     pub(super) fn new(config: ServerConfig) -> Self {
         let redactor = match &config.transport {
@@ -89,6 +101,7 @@ impl Server {
             config,
             link: Mutex::default(),
             tools: RwLock::default(),
+            unlisted: RwLock::default(),
             changed: Arc::default(),
             refreshing: AtomicBool::new(false),
         }
@@ -99,7 +112,7 @@ impl Server {
     }
 
     /// Returns cached tools at once, refreshing them in the background if they are stale. Waits for new ones if the
-    /// server reported a change or none are known yet.
+    /// server reported a change or none are known yet, but only once if they do not come.
     pub(super) async fn tools(self: &Arc<Self>) -> Result<Arc<[ToolDefinition]>, UpstreamError> {
         let cached = self.tools.read().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(cached) = &cached
@@ -110,16 +123,48 @@ impl Server {
             }
             return Ok(cached.tools.clone());
         }
-        let server = self.clone();
-        let refresh = tokio::spawn(async move { server.refresh().await });
-        let answer = match tokio::time::timeout(self.config.list_timeout, refresh).await {
-            Ok(joined) => joined.unwrap_or_else(|error| Err(self.task_failed(&error))),
-            Err(_) => Err(self.faults.error(UpstreamFault::TimedOut, "it is still connecting")),
+        let answer = match self.unlisted() {
+            Some(unlisted) => {
+                if unlisted.until <= Instant::now() {
+                    self.refresh_in_background();
+                }
+                Err(unlisted.error)
+            }
+            None => self.wait_for_list().await,
         };
         match (answer, cached) {
             (Err(_), Some(cached)) => Ok(cached.tools),
             (answer, _) => answer,
         }
+    }
+
+    async fn wait_for_list(self: &Arc<Self>) -> Result<Arc<[ToolDefinition]>, UpstreamError> {
+        let (server, limit) = (self.clone(), self.config.list_timeout);
+        let refresh = tokio::spawn(async move { server.refresh().await });
+        if let Ok(joined) = tokio::time::timeout(limit, refresh).await {
+            return joined.unwrap_or_else(|error| Err(self.task_failed(&error)));
+        }
+        // A held lock means that connecting is in progress.
+        let reason = match self.link.try_lock() {
+            Err(_) => "it is still connecting".to_owned(),
+            Ok(_) => format!("it has not listed its tools within {} ms", limit.as_millis()),
+        };
+        let error = self.faults.error(UpstreamFault::TimedOut, reason);
+        self.remember_unlisted(&error);
+        Err(error)
+    }
+
+    fn unlisted(&self) -> Option<Unlisted> {
+        self.unlisted.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers that there is no list, and why; the next attempt waits longer each time.
+    fn remember_unlisted(&self, error: &UpstreamError) {
+        tracing::warn!(server.name = self.config.name, "listing the tools failed: {error}");
+        let mut unlisted = self.unlisted.write().unwrap_or_else(PoisonError::into_inner);
+        let failures = unlisted.as_ref().map_or(0, |unlisted| unlisted.failures);
+        let until = Instant::now() + backoff(BACKOFF_MIN, failures, BACKOFF_MAX);
+        *unlisted = Some(Unlisted { error: error.clone(), failures: failures + 1, until });
     }
 
     /// Calls a tool. Retries once if the server rejected the call because it no longer knows our session.
@@ -197,7 +242,12 @@ impl Server {
     }
 
     async fn refresh(self: &Arc<Self>) -> Result<Arc<[ToolDefinition]>, UpstreamError> {
-        let connection = self.connection().await?;
+        let connection = self.connection().await.inspect_err(|error| {
+            // Connecting has a back-off of its own; only what was waited for in vain is remembered here.
+            if self.unlisted().is_some() {
+                self.remember_unlisted(error);
+            }
+        })?;
         // Cleared before the request, so that a change reported meanwhile counts.
         self.changed.store(false, Ordering::Release);
         let limit = self.config.call_timeout;
@@ -208,6 +258,7 @@ impl Server {
             Ok(listed) => listed,
             Err(error) => {
                 self.changed.store(true, Ordering::Release);
+                self.remember_unlisted(&error);
                 return Err(error);
             }
         };
@@ -218,6 +269,7 @@ impl Server {
         let cached =
             Cached { tools: tools.clone(), fresh_until, connection: Arc::downgrade(&connection) };
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = Some(cached);
+        *self.unlisted.write().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(tools)
     }
 
@@ -276,9 +328,10 @@ impl Server {
         let state = match self.link.try_lock() {
             Err(_) => ServerState::Idle,
             Ok(link) => match (&link.connection, &link.failure) {
-                (Some(open), _) if !open.is_closed() => {
-                    ServerState::Connected { protocol_version: open.version().to_owned() }
-                }
+                (Some(open), _) if !open.is_closed() => match self.unlisted() {
+                    Some(unlisted) => ServerState::Failed { reason: unlisted.error.message },
+                    None => ServerState::Connected { protocol_version: open.version().to_owned() },
+                },
                 (_, Some((error, _))) => ServerState::Failed { reason: error.message.clone() },
                 _ => ServerState::Idle,
             },

@@ -57,6 +57,7 @@ pub(super) fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
     };
     let system: Vec<Value> =
         system.iter().map(|block| text(&block.text, block.cache_breakpoint)).collect();
+    let mut ids = conversation::CallIds::default();
     let mut content = |block: &Block| match block {
         Block::Text { text: words, cache_breakpoint } => text(words, *cache_breakpoint),
         Block::Image { media_type, data } => {
@@ -64,9 +65,11 @@ pub(super) fn body(config: &ModelConfig, request: &ModelRequest) -> Value {
             json!({"type": "image", "source": source})
         }
         Block::ToolUse { id, name, input } => {
+            let id = ids.of_call(id);
             json!({"type": "tool_use", "id": id, "name": name, "input": object(input)})
         }
         Block::ToolResult { id, content, is_error } => {
+            let id = ids.of_result(id);
             let mut block = json!({"type": "tool_result", "tool_use_id": id, "content": content});
             if *is_error {
                 block["is_error"] = json!(true);

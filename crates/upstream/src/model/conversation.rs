@@ -3,6 +3,8 @@
 //! Providers expect alternating roles, and local chat templates insist on it; a session with a failed turn has two
 //! consecutive user messages. Nothing is added, and only empty text is dropped, which providers reject.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 use throughline_engine::model::{Block, Message, ModelRequest, Role};
 
@@ -22,6 +24,28 @@ pub(super) fn merge_roles(messages: &[Message]) -> Vec<(Role, Vec<&Block>)> {
     }
     turns.retain(|(_, blocks)| !blocks.is_empty());
     turns
+}
+
+/// The ids of calls in a form that every provider accepts: letters, digits, `_` and `-`, and none twice. A request also has the
+/// calls of earlier turns, which another model may have made.
+#[derive(Default)]
+pub(super) struct CallIds(HashMap<String, usize>);
+
+impl CallIds {
+    pub(super) fn of_call(&mut self, id: &str) -> String {
+        *self.0.entry(id.to_owned()).or_default() += 1;
+        self.of_result(id)
+    }
+
+    /// The id of the last call with it.
+    pub(super) fn of_result(&self, id: &str) -> String {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let plain: String = id.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+        match self.0.get(id) {
+            Some(times @ 2..) => format!("{plain}_{times}"),
+            _ => plain,
+        }
+    }
 }
 
 /// The temperature with its original digits: converted to f64, 0.7 would become 0.69999998….
@@ -61,5 +85,19 @@ mod tests {
             (Role::User, vec![&result, &d]),
         ];
         assert_eq!(merge_roles(&messages), expected);
+    }
+
+    #[test]
+    fn ids_of_calls_are_plain_and_differ() {
+        let mut ids = CallIds::default();
+        let mut round = |id: &str| (ids.of_call(id), ids.of_result(id));
+        for (id, shown) in [
+            ("toolu_1", "toolu_1"),
+            ("functions.read:0", "functions_read_0"),
+            ("call_0", "call_0"),
+            ("call_0", "call_0_2"),
+        ] {
+            assert_eq!(round(id), (shown.to_owned(), shown.to_owned()));
+        }
     }
 }

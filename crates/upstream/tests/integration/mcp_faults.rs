@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use serde_json::json;
 use throughline_engine::failure::{UpstreamError, UpstreamFault};
 use throughline_engine::tool::{ToolName, ToolOutput, Tools};
@@ -250,6 +251,37 @@ async fn an_unavailable_server_is_named_and_the_others_are_listed() {
         .map(|status| matches!(status.state, ServerState::Failed { .. }))
         .collect();
     assert_eq!(states, [true, false, true]);
+    proxy.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_list_that_does_not_come_is_waited_for_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("unlisted");
+    std::fs::write(&file, "").unwrap();
+    let mut config = config(Script { unlisted_by: Some(file.clone()), ..Script::default() });
+    config.list_timeout = Duration::from_millis(400);
+    // Listing is given up after a while, so that another attempt follows.
+    config.call_timeout = Duration::from_millis(800);
+    let proxy = McpProxy::new(vec![config]).unwrap();
+    call(&proxy, "echo", json!({})).await.unwrap();
+    let [(_, reason)] = &proxy.list().await.unavailable[..] else { panic!("it has a list") };
+    assert_eq!(reason, "it has not listed its tools within 400 ms");
+    let again = proxy.list().now_or_never().expect("nobody waits a second time");
+    assert_eq!(again.unavailable.len(), 1);
+    let ServerState::Failed { reason } = proxy.status().await.remove(0).state else {
+        panic!("it is not told as failed")
+    };
+    assert!(reason.starts_with("it "), "{reason}");
+
+    std::fs::remove_file(file).unwrap();
+    let listed = async {
+        while proxy.list().await.tools.is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(AMPLE, listed).await.unwrap();
+    assert_eq!(version(&proxy).await, "2026-07-28");
     proxy.shutdown().await;
 }
 

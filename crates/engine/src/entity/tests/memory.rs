@@ -135,3 +135,18 @@ fn a_head_survives_being_stored() {
     let read: Entities = serde_json::from_str(&stored).expect("it reads back");
     assert_eq!(read, talk.entities);
 }
+
+#[test]
+fn a_message_that_refers_to_nothing_is_about_nothing_that_was_spoken_of() {
+    let mut talk = Talk::new();
+    talk.say("list devices in site Berlin");
+    let mut near = |message: &str| {
+        let noticed = talk.say(message);
+        let now = talk.at().now;
+        let notes = recall(&talk.entities, &talk.known, &noticed, &talk.packs, now, 20);
+        notes.iter().filter(|note| note.bearing != Relevance::None).count()
+    };
+    assert_eq!(near("What is my favourite colour?"), 0);
+    assert_eq!(near("show site Berlin"), 1);
+    assert_eq!(near("and its racks?"), 1);
+}

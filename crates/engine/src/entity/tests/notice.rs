@@ -90,6 +90,23 @@ fn what_things_are_in_is_a_place_of_the_type_that_the_pack_says() {
 }
 
 #[test]
+fn social_talk_names_nothing_for_sure_without_the_look_of_such_a_name() {
+    for message in [
+        "James and I had coffee in Room 9 yesterday.",
+        "Our tenant Mrs Grey moved out.",
+        "I climbed Site B of the excavation on holiday.",
+    ] {
+        let mut talk = Talk::new();
+        let noticed = talk.say(message);
+        assert!(noticed.mentions.iter().all(|mention| !mention.is_sure()), "{message}");
+        assert_eq!((noticed.topic, talk.known.len()), (None, 0), "{message}");
+    }
+    // What is asked, and what looks like such a name, is one.
+    Talk::new().check("which devices are in room 9?", "location 9");
+    Talk::new().check("Device core-sw-01 is down.", "device core-sw-01");
+}
+
+#[test]
 fn spans_cover_the_words() {
     let message = "Größe von device core-sw-01?";
     let noticed = Talk::new().say(message);
