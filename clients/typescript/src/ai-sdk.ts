@@ -161,10 +161,15 @@ async function prepare(client: Throughline, options: MiddlewareOptions, session:
 function prompted(prepared: PreparedContext, own: Message): Message[] {
   const messages: Message[] = prepared.request.messages.map(({ role, content }) => ({
     role,
-    content: content.map(({ text }) => ({ type: 'text', text })),
+    content: content.flatMap((block) => (wordsOf(block) ? [{ type: 'text', text: wordsOf(block)! }] : [])),
   }));
   const beside = (messages.pop()?.content as Part[] | undefined)?.slice(0, -1) ?? [];
   return [...messages, { ...own, content: [...beside, ...partsOf(own)] }];
+}
+
+/** What a block says; of a tool's result, what it gave. */
+function wordsOf(block: { text?: string; content?: string }): string | undefined {
+  return block.text ?? block.content;
 }
 
 function exchanges(messages: Message[]): Exchange[] {

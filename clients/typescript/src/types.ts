@@ -130,7 +130,8 @@ export interface ReceiptView {
 
 export interface Message {
   role: 'user' | 'assistant';
-  content: { type: 'text'; text: string }[];
+  /** `text`, or the calls of an earlier turn: `tool_use` and `tool_result`, whose `content` is what the tool gave. */
+  content: { type: string; text?: string; content?: string }[];
 }
 
 /** What to send to the model, and what it was made of. Give `receipt.id` when the exchange is recorded. */

@@ -1,6 +1,6 @@
 //! The binary `throughline`: REST, the command line, configuration and access.
 //!
-//! A transport parses a request, calls the engine once and formats the response. Only this crate reads
+//! A transport parses a request, calls the engine and formats the response. Only this crate reads
 //! configuration, environment and terminal.
 //!
 //! # Layout

@@ -120,7 +120,7 @@ pub struct Memory {
     /// When its text last changed.
     #[schemars(with = "String")]
     pub changed_at: Timestamp,
-    /// When a request last included it, updated at most once a day; absent if none did.
+    /// When a request last included it, to the minute; absent if none did.
     #[schemars(with = "Option<String>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
@@ -282,7 +282,7 @@ fn fate(became: SaidTurn, said_in: &[SaidIn]) -> String {
 }
 
 /// Result of an import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ImportedMemories {
     /// Number of new memories.
     pub imported: usize,
@@ -292,13 +292,17 @@ pub struct ImportedMemories {
     pub superseded: usize,
     /// Number of memories that contradict one of higher trust; both are kept.
     pub contradicting: usize,
+    /// The first hundred of them, each with the memories that it contradicts.
+    pub contradictions: Vec<KeptMemory>,
     /// Number of memories left out because the user had forgotten them.
     pub forgotten: usize,
 }
 
 impl From<ImportedFacts> for ImportedMemories {
     fn from(report: ImportedFacts) -> Self {
-        let ImportedFacts { imported, known, superseded, contradicting, forgotten } = report;
-        Self { imported, known, superseded, contradicting, forgotten }
+        let ImportedFacts { imported, known, superseded, contradicting, .. } = report;
+        let contradictions = report.contradictions.into_iter().map(Into::into).collect();
+        let forgotten = report.forgotten;
+        Self { imported, known, superseded, contradicting, contradictions, forgotten }
     }
 }

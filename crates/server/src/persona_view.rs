@@ -83,8 +83,14 @@ impl ContextView {
 /// A warning if the expiry is near.
 pub fn expiry_warning(at: Option<Timestamp>, state: ExpiryState, now: Timestamp) -> Option<String> {
     let at = at.filter(|_| state == ExpiryState::Near)?;
-    let hours = (at.duration_since(now) + SignedDuration::from_mins(59)).as_hours();
-    Some(format!("it expires in {hours} h, at {at}; any interaction extends it"))
+    let left = at.duration_since(now).max(SignedDuration::ZERO);
+    // Counted up, so that it is never nothing.
+    let within = match left.as_secs() {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7_200 => format!("{} min", (seconds + 59) / 60),
+        seconds => format!("{} h", (seconds + 3_599) / 3_600),
+    };
+    Some(format!("it expires in {within}, at {at}; any interaction extends it"))
 }
 
 /// Rounds as displayed: 0.7 instead of 0.699999988079071.

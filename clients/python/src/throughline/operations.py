@@ -179,14 +179,16 @@ def prepare(
     session: str,
     message: str,
     *,
+    at: datetime | str | None = None,
     budget_tokens: int | None = None,
     format: Literal["openai", "anthropic"] | None = None,
 ) -> Steps[types.PreparedContext]:
-    """The context for a model of your own. Nothing is kept; give `receipt["id"]` to `record`.
+    """The context for a model of your own. Nothing is kept; give `receipt["id"]` to `record`. `at` is when the message was said.
 
     With a `format`, `request` has the arguments of that provider's SDK: `create(model=…, **prepared["request"])`.
     """
-    body = _given(message=message, budget_tokens=budget_tokens, format=format)
+    said = at.isoformat() if isinstance(at, datetime) else at
+    body = _given(message=message, at=said, budget_tokens=budget_tokens, format=format)
     return cast(types.PreparedContext, (yield Request("POST", _at(session, "prepare"), body=body)))
 
 

@@ -323,7 +323,9 @@ class _Waiting:
 
 
 def _words(content: list[types.Block]) -> str:
-    return "\n".join(block["text"] for block in content if block["type"] == "text")
+    """The text of a message; of a tool's result, what it gave."""
+    texts = (block.get("text") or block.get("content") for block in content)
+    return "\n".join(text for text in texts if isinstance(text, str) and text)
 
 
 def _pack(messages: list[Any]) -> dict[str, Any]:

@@ -156,11 +156,12 @@ class ReceiptView(TypedDict):
     pieces: list[dict[str, Any]]
 
 
-class Block(TypedDict):
-    """A piece of a message."""
+class Block(TypedDict, total=False):
+    """A piece of a message: text, or a call of an earlier turn (`tool_use`) or what it gave (`tool_result`, in `content`)."""
 
-    type: Literal["text"]
+    type: Literal["text", "tool_use", "tool_result"]
     text: str
+    content: str
 
 
 class Message(TypedDict):

@@ -7,13 +7,14 @@
 //! # Layout
 //!
 //! - [`wire`]: the client. [`table`]: percentiles and Markdown. [`bench`]: a server and its folder.
-//! - [`length`], [`clients`], [`resources`], [`chat`], [`tokens`], [`memory`]: the figures, a file a topic.
+//! - [`length`], [`clients`], [`resources`], [`chat`], [`drop_in`], [`tokens`], [`memory`]: the figures, a file a topic.
 
 #![expect(clippy::unwrap_used, reason = "a measurement that fails has nothing better to do")]
 
 mod bench;
 mod chat;
 mod clients;
+mod drop_in;
 mod length;
 mod memory;
 mod resources;
@@ -32,7 +33,7 @@ const END: &str = "<!-- end of spine -->";
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let given = |name: &str| arguments.iter().any(|argument| argument == name);
-    let topics = ["length", "clients", "resources", "chat", "tokens", "memory"];
+    let topics = ["length", "clients", "resources", "chat", "drop-in", "tokens", "memory"];
     let chosen = |topic: &str| given(topic) || !topics.iter().any(|topic| given(topic));
     let size = if given("--quick") { bench::Size::quick() } else { bench::Size::full() };
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -49,6 +50,9 @@ fn main() {
     }
     if chosen("chat") {
         chat::measure(&runtime, &size, &mut report);
+    }
+    if chosen("drop-in") {
+        drop_in::measure(&runtime, &size, &mut report);
     }
     if chosen("tokens") {
         tokens::measure(&runtime, &mut report);

@@ -46,6 +46,11 @@ impl Wire {
         Self { headers: "authorization: Bearer none\r\n", ..Self::to(host) }
     }
 
+    /// The same, with these header lines.
+    pub(crate) fn with(self, headers: &'static str) -> Self {
+        Self { headers, ..self }
+    }
+
     /// Sends a body and reads the whole answer; anything but a success is a panic with what was said.
     pub(crate) fn post(&mut self, path: &str, body: &Value) -> Answered {
         let answered = self.send("POST", path, &body.to_string());

@@ -77,7 +77,7 @@ impl Gate {
         if !any && tokens.is_none() && !address.is_loopback() {
             return Err(Failure::new(
                 format!("{address} is reachable from other machines, and there is no API key"),
-                "create one with throughline key create, set oauth.issuer, or bind 127.0.0.1",
+                "create one with throughline key create, give one in THROUGHLINE_FIRST_KEY, set oauth.issuer, or bind 127.0.0.1",
             ));
         }
         let remembered = || Cache::builder().time_to_live(REMEMBERED_FOR);

@@ -79,6 +79,12 @@ impl Keys {
     /// Creates a key. Its secret is only in the result.
     pub async fn create(&self, new: NewKey) -> Result<(ApiKey, KeyRecord)> {
         let key = ApiKey::generate()?;
+        let record = self.add(&key, new).await?;
+        Ok((key, record))
+    }
+
+    /// Stores a key that was made elsewhere.
+    pub async fn add(&self, key: &ApiKey, new: NewKey) -> Result<KeyRecord> {
         let record = KeyRecord {
             id: key.id().into(),
             hash: key.hash(),
@@ -90,7 +96,7 @@ impl Keys {
             revoked_at: None,
         };
         self.write(&record, Expected::Absent).await?;
-        Ok((key, record))
+        Ok(record)
     }
 
     /// The key with that id.

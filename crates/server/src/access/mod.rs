@@ -5,8 +5,10 @@
 //!
 //! - [`key`]: a key as text. [`keys`]: keys in the store.
 //! - [`token`]: tokens. [`issuer`]: their signing keys.
+//! - [`first_key`]: the key of an installation that nobody can enter.
 //! - [`gate`]: authenticates a credential.
 
+pub mod first_key;
 pub mod gate;
 pub mod issuer;
 pub mod key;

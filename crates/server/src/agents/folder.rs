@@ -24,7 +24,6 @@ const AGENTS_MAX: usize = 200;
 /// Result of reading the folder.
 #[derive(Debug, Default)]
 pub struct Reading {
-    /// All agents.
     pub agents: Vec<Agent>,
     /// Problems, each with its file.
     pub problems: Vec<String>,

@@ -25,7 +25,6 @@ pub const FILE_NAME: &str = "erasures.jsonl";
 /// Characters of the hash used as a checksum.
 const SUM_CHARACTERS: usize = 16;
 
-/// An erasure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Erasure {
     /// Hash of the key.
@@ -51,7 +50,6 @@ struct Line<'a> {
 /// Content of a log.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Read {
-    /// All erasures.
     pub erasures: Vec<Erasure>,
     /// Numbers of unreadable complete lines, from 1: acknowledged erasures that are lost. A truncated line is
     /// not counted, because its erasure was not acknowledged.
@@ -95,13 +93,16 @@ impl ErasureLog {
         Ok(file)
     }
 
-    /// Appends a record and waits until it is on disk.
-    pub fn add(&self, erasure: &Erasure) -> std::io::Result<()> {
-        let text = serde_json::to_string(erasure)?;
-        // The previous line may be truncated. A single write keeps records of several processes apart.
-        let line = format!("\n{{\"sum\":\"{}\",\"erased\":{text}}}\n", sum(&text));
+    /// Appends records and waits until they are on disk.
+    pub fn add(&self, erasures: &[Erasure]) -> std::io::Result<()> {
+        let mut lines = String::new();
+        for erasure in erasures {
+            let text = serde_json::to_string(erasure)?;
+            // The previous line may be truncated. A single write keeps records of several processes apart.
+            lines.push_str(&format!("\n{{\"sum\":\"{}\",\"erased\":{text}}}\n", sum(&text)));
+        }
         let mut file = self.open()?;
-        file.write_all(line.as_bytes())?;
+        file.write_all(lines.as_bytes())?;
         disk::sync(&file)
     }
 
@@ -174,7 +175,6 @@ impl Erasures {
         self.bury(key, at, life, life.is_none().then_some(at));
     }
 
-    /// Adds a tombstone.
     pub fn add_tombstone(&mut self, tombstone: Tombstone) {
         let unknown_at = tombstone.unknown_at();
         self.bury(tombstone.key, tombstone.at, tombstone.lives, unknown_at);
@@ -270,11 +270,11 @@ mod tests {
         assert_eq!(log.read().expect("no log"), Read::default());
         let records =
             [erasure(1, None, &[]), erasure(2, Some(7), &[3, 4]), erasure(3, Some(8), &[])];
-        log.add(&records[0]).expect("written");
+        log.add(&records[0..=0]).expect("written");
         append(&log, "\n{\"sum\":\"0123456789abcdef\",\"erased\":{\"key\":");
-        log.add(&records[1]).expect("written");
+        log.add(&records[1..=1]).expect("written");
         append(&log, "\n{\"su");
-        log.add(&records[2]).expect("written");
+        log.add(&records[2..=2]).expect("written");
         let read = log.read().expect("the log");
         assert_eq!(read.erasures, records);
         assert_eq!(read.damaged, Vec::<usize>::new());
@@ -283,9 +283,9 @@ mod tests {
     #[test]
     fn a_changed_record_is_counted_and_an_earlier_form_is_understood() {
         let (_folder, log) = log();
-        log.add(&erasure(1, None, &[])).expect("written");
+        log.add(&[erasure(1, None, &[])]).expect("written");
         append(&log, &format!("{}\n", serde_json::to_string(&erasure(2, None, &[5])).expect("it")));
-        log.add(&erasure(3, None, &[])).expect("written");
+        log.add(&[erasure(3, None, &[])]).expect("written");
         let text = std::fs::read_to_string(log.path()).expect("the log");
         std::fs::write(
             log.path(),

@@ -34,14 +34,28 @@ impl ErasureLoggingStore {
         Self { inner, log, kept }
     }
 
-    fn note(&self, erasure: &Erasure) -> Result<()> {
-        if sabotage::is(Switch::ForgetErasures) {
+    fn note(&self, erasures: &[Erasure]) -> Result<()> {
+        if sabotage::is(Switch::ForgetErasures) || erasures.is_empty() {
             return Ok(());
         }
-        self.log.add(erasure).map_err(|error| self.cannot_note(&error))
+        self.log.add(erasures).map_err(|error| self.cannot_note(&error))
     }
 
-    fn cannot_note(&self, error: &std::io::Error) -> StoreError {
+    /// Logs and applies the erasures in changes before they are made: a logged erasure that fails is repeated, while an
+    /// unlogged one would come back with a backup.
+    async fn before(&self, changes: &[(&Key, &Change)]) -> Result<()> {
+        let erasures = changes.iter().map(|(key, change)| (*key, erasure_of(key, change)));
+        let erasures: Vec<(&Key, Erasure)> =
+            erasures.filter_map(|(key, erasure)| Some((key, erasure?))).collect();
+        let noted: Vec<Erasure> = erasures.iter().map(|(_, erasure)| erasure.clone()).collect();
+        self.note(&noted)?;
+        for (key, erasure) in erasures.iter().filter(|(_, it)| !it.turns.is_empty()) {
+            self.kept.erase_turns(key, erasure.life, &erasure.turns).await?;
+        }
+        Ok(())
+    }
+
+    fn cannot_note(&self, error: &impl std::fmt::Display) -> StoreError {
         StoreError::Unavailable {
             what: self.log.path().display().to_string(),
             reason: format!("cannot log erasures: {error}"),
@@ -100,15 +114,19 @@ impl Store for ErasureLoggingStore {
     }
 
     async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {
-        // Logged first: a logged erasure that fails is repeated, while an unlogged one would come back with a
-        // backup.
-        if let Some(erasure) = erasure_of(key, &change) {
-            self.note(&erasure)?;
-            if !erasure.turns.is_empty() {
-                self.kept.erase_turns(key, erasure.life, &erasure.turns).await?;
+        self.before(&[(key, &change)]).await?;
+        self.inner.commit(key, expected, change).await
+    }
+
+    async fn commit_all(&self, changes: Vec<(Key, Expected, Change)>) -> Vec<Result<Version>> {
+        let noted: Vec<_> = changes.iter().map(|(key, _, change)| (key, change)).collect();
+        match self.before(&noted).await {
+            Ok(()) => self.inner.commit_all(changes).await,
+            Err(error) => {
+                let reason = error.to_string();
+                changes.iter().map(|_| Err(self.cannot_note(&reason))).collect()
             }
         }
-        self.inner.commit(key, expected, change).await
     }
 
     async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
@@ -124,6 +142,16 @@ impl Store for ErasureLoggingStore {
         let copies = self.kept.erase(key).await?;
         let mut erased = self.inner.erase(key).await?;
         erased.records += copies;
+        Ok(erased)
+    }
+
+    async fn erase_all(&self, keys: &[Key]) -> Result<Vec<Erased>> {
+        let mut copies = Vec::with_capacity(keys.len());
+        for key in keys {
+            copies.push(self.kept.erase(key).await?);
+        }
+        let mut erased = self.inner.erase_all(keys).await?;
+        erased.iter_mut().zip(copies).for_each(|(erased, copies)| erased.records += copies);
         Ok(erased)
     }
 

@@ -1,14 +1,12 @@
 //! `throughline key`: API keys.
 
 use clap::{Args, Subcommand, ValueEnum};
-use comfy_table::Table;
-use comfy_table::presets::NOTHING;
 use serde_json::json;
 use throughline_engine::access::Grants;
 use throughline_engine::id::{TenantId, UserId};
 
 use super::api::one_of;
-use super::{Settings, out};
+use super::{Settings, out, output};
 use crate::access::{KeyRecord, Keys, NewKey};
 use crate::assemble::{self, IfAbsent};
 use crate::failure::Failure;
@@ -103,7 +101,7 @@ impl Key {
                 if settings.json {
                     print_json(&json!(records.iter().map(shown).collect::<Vec<_>>()))?;
                 } else {
-                    print_table(&records)?;
+                    out::line(table(&records))?;
                 }
             }
             Verb::Revoke { id } => {
@@ -138,12 +136,10 @@ fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
     out::line(format_args!("{value:#}"))
 }
 
-fn print_table(records: &[KeyRecord]) -> Result<(), Failure> {
-    let mut table = Table::new();
-    table.load_style(NOTHING);
-    table.set_header(["id", "name", "tenant", "user", "scope", "created", "revoked"]);
-    for record in records {
-        table.add_row([
+fn table(records: &[KeyRecord]) -> String {
+    let head = ["id", "name", "tenant", "user", "scope", "created", "revoked"];
+    let rows = records.iter().map(|record| {
+        [
             record.id.clone(),
             record.name.clone(),
             record.tenant.to_string(),
@@ -151,7 +147,28 @@ fn print_table(records: &[KeyRecord]) -> Result<(), Failure> {
             format!("{:?}", record.scope).to_lowercase(),
             record.created_at.to_string(),
             record.revoked_at.map_or_else(|| "-".into(), |at| at.to_string()),
-        ]);
+        ]
+    });
+    output::table_text(head, rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_control_characters_is_listed_without_them() {
+        let record = KeyRecord {
+            id: "k1".into(),
+            hash: String::new(),
+            name: "a\u{1b}[2J\u{7}b\u{202e}c".into(),
+            tenant: TenantId::new("local").unwrap(),
+            user: UserId::new("ada").unwrap(),
+            scope: Grants::Read,
+            created_at: jiff::Timestamp::UNIX_EPOCH,
+            revoked_at: None,
+        };
+        let listed = table(&[record]);
+        assert!(listed.contains("a[2Jbc"), "{listed:?}");
     }
-    out::line(table)
 }

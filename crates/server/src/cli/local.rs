@@ -66,7 +66,6 @@ pub(super) struct Local {
     pub engine: Arc<Engine>,
     /// MCP servers.
     pub servers: Arc<McpProxy>,
-    /// The caller.
     pub caller: Caller,
 }
 

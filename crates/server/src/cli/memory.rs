@@ -48,9 +48,9 @@ enum Verb {
         /// The subject; a newer statement about the same subject supersedes the older one.
         #[arg(long)]
         subject: Option<String>,
-        /// The kind of statement.
-        #[arg(long, default_value = "fact")]
-        kind: MemoryKind,
+        /// The kind of statement; otherwise its form decides.
+        #[arg(long)]
+        kind: Option<MemoryKind>,
     },
     /// Find memories by words or by meaning.
     Search {
@@ -145,7 +145,7 @@ impl Verb {
                 show_all(&all(api, call).await?, json)
             }
             Self::Add { text, subject, kind } => {
-                let (text, kind) = (text.join(" "), kind.as_str());
+                let (text, kind) = (text.join(" "), kind.map(|kind| kind.as_str()));
                 let body = json!({"text": text, "subject": subject, "kind": kind});
                 show_kept(&api.json(Call::post(&["memories"]).body(body)).await?, json)
             }
@@ -224,7 +224,13 @@ impl Verb {
                     count("superseded"),
                     count("contradicting"),
                     count("forgotten")
-                ))
+                ))?;
+                for one in output::list(&report, "contradictions") {
+                    for other in output::list(one, "contradicts") {
+                        output::line(format!("{} contradicts {}", named(one), named(other)))?;
+                    }
+                }
+                Ok(())
             }
         }
     }
@@ -267,13 +273,14 @@ fn show_all(memories: &[Value], json: bool) -> Result<(), Failure> {
     output::table(["id", "kind", "text", "from", "last used"], memories.iter().map(row))
 }
 
+fn named(memory: &Value) -> String {
+    format!("{}  {}", field(memory, "id"), output::plain(&field(memory, "text")))
+}
+
 fn show_kept(kept: &Value, json: bool) -> Result<(), Failure> {
     if json {
         return output::json(kept);
     }
-    let named = |memory: &Value| {
-        format!("{}  {}", field(memory, "id"), output::plain(&field(memory, "text")))
-    };
     output::line(named(kept))?;
     for old in output::list(kept, "superseded") {
         output::line(format!("it supersedes {}", named(old)))?;

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 pub(super) use super::out::line;
 use crate::failure::Failure;
+pub(super) use throughline_engine::plain_text::plain_text as plain;
 
 /// Prints a value as JSON.
 pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
@@ -56,6 +57,15 @@ pub(super) fn field(value: &Value, name: &str) -> String {
     }
 }
 
+/// A time for people: to the second, in UTC.
+pub(super) fn time(value: &Value, name: &str) -> String {
+    let time = field(value, name);
+    match time.parse::<jiff::Timestamp>() {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => time,
+    }
+}
+
 /// The elements of a field; empty if it is not a list.
 pub(super) fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value[name].as_array().map(Vec::as_slice).unwrap_or_default()
@@ -84,7 +94,6 @@ pub(super) fn table<const N: usize>(
     line(table_text(headings, rows))
 }
 
-/// A table as text.
 pub(super) fn table_text<const N: usize>(
     headings: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
@@ -105,13 +114,6 @@ pub(super) fn new_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
         let what = format!("{} cannot be written: {error}", file.display());
         Failure::new(what, "existing files are not overwritten; choose another name")
     })
-}
-
-/// Text without control characters and without those that reverse the direction of what follows.
-pub(super) fn plain(text: &str) -> String {
-    let turns = |c: &char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let shown = |c: &char| (!c.is_control() || matches!(c, '\n' | '\t')) && !turns(c);
-    text.chars().filter(shown).collect()
 }
 
 /// The first line of a text, cut to `characters`.

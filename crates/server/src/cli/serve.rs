@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::task::TaskTracker;
 
 use super::Settings;
-use crate::access::{Gate, Keys, Tokens};
+use crate::access::{Gate, Keys, Tokens, first_key};
 use crate::agents::{demo, watch};
 use crate::assemble::{self, Assembled, Demo};
 use crate::background;
@@ -44,13 +44,19 @@ impl Serve {
         assemble::can_note_erasures(&config)?;
         let (store, kept) = assemble::store_and_copies(&config).await?;
         let keys = Keys::new(store.clone(), crate::clock::system());
+        if let Some(key) = config.environment.secret(first_key::VARIABLE) {
+            first_key::store(&keys, &key).await?;
+        }
         let gate = Gate::open(keys, Tokens::of(&config.oauth)?, config.server.bind.ip()).await?;
         let assembled = assemble::engine(&config, store, demo).await?;
         raise_open_files();
         let listener = listen(config.server.bind).await?;
-        // In parallel, so that the first turn need not wait for it.
-        tokio::task::spawn_blocking(throughline_engine::tokens::warm_up);
-        tokio::task::spawn_blocking(throughline_engine::fact::gather::warm_up);
+        // In parallel, so that the first turn need not wait for it; on one thread, so that the second reuses the
+        // memory that the first has freed.
+        tokio::task::spawn_blocking(|| {
+            throughline_engine::fact::gather::warm_up();
+            throughline_engine::tokens::warm_up();
+        });
         // With port 0 the system has chosen one.
         config.server.bind = listener.local_addr()?;
         announce(&listener, &assembled)?;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use throughline_upstream::redact::Redactor;
+use throughline_upstream::redact::{Redactor, without_path_tokens};
 use toml::{Table, Value};
 
 use super::{Config, DEFAULT_FILE};
@@ -89,7 +89,6 @@ impl Layers {
         self.values.get(path).map(|(_, origin)| origin)
     }
 
-    /// All paths.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(String::as_str)
     }
@@ -190,6 +189,10 @@ fn shown_value(path: &str, value: &Value) -> String {
                 "{{ {} }}",
                 names.iter().map(|n| format!("{n} = ***")).collect::<Vec<_>>().join(", ")
             )
+        }
+        Value::String(url) if path.starts_with("servers.") && path.ends_with(".url") => {
+            let shown = throughline_store::redact::redact(url);
+            Value::from(without_path_tokens(&shown)).to_string()
         }
         Value::Array(arguments) if path.starts_with("servers.") && path.ends_with(".args") => {
             let given: Vec<String> =

@@ -58,16 +58,13 @@ pub struct Config {
     pub oauth: OauthSettings,
     /// Logging.
     pub log: LogSettings,
-    /// The store.
     pub store: StoreSettings,
-    /// Caches.
     pub cache: CacheSettings,
     /// Default model.
     pub models: ModelsSettings,
     /// Configured models.
     #[serde(default)]
     pub model: Vec<ModelEntry>,
-    /// The embedder.
     pub embedder: EmbedderSettings,
     /// MCP servers by name.
     #[serde(default)]
@@ -80,7 +77,6 @@ pub struct Config {
     pub packs: PacksSettings,
     /// Folder of further languages.
     pub lexicon: LexiconSettings,
-    /// Backups.
     pub backups: BackupSettings,
     /// Metrics and traces.
     pub telemetry: TelemetrySettings,
@@ -123,6 +119,15 @@ impl Config {
     fn check(&self) -> Result<(), Failure> {
         if !self.store.url.is_empty() {
             self.store.url.parse::<throughline_store::StoreUrl>()?;
+        }
+        let Limits { compact_at, compact_to, .. } = self.limits;
+        if compact_to >= compact_at {
+            return Err(Failure::wrong_use(
+                format!(
+                    "limits.compact_to is {compact_to}; it must be below limits.compact_at, which is {compact_at}"
+                ),
+                "a compaction frees what lies between the two; the defaults are 0.15 and 0.7",
+            ));
         }
         self.oauth.check()?;
         models::check(self)?;

@@ -90,15 +90,19 @@ pub(super) type NamedModels = (Vec<(String, ModelConfig)>, Option<String>);
 impl Config {
     /// All models by name, and the name of the default one.
     pub fn model_configs(&self) -> Result<NamedModels, Failure> {
-        let brought = self.brought_by_keys();
-        let entries = if self.model.is_empty() { &brought } else { &self.model };
-        let mut models = Vec::new();
-        for entry in entries {
-            models.push((entry.name.clone(), self.model_config(entry)?));
-        }
+        let each = self.each_model().into_iter();
+        let models: Vec<_> =
+            each.map(|(name, model)| Ok((name, model?))).collect::<Result<_, Failure>>()?;
         let first = models.first().map(|(name, _)| name.clone());
         let default = Some(self.models.default.clone()).filter(|name| !name.is_empty()).or(first);
         Ok((models, default))
+    }
+
+    /// Each model by name, or what is wrong with it.
+    pub fn each_model(&self) -> Vec<(String, Result<ModelConfig, Failure>)> {
+        let brought = self.brought_by_keys();
+        let entries = if self.model.is_empty() { &brought } else { &self.model };
+        entries.iter().map(|entry| (entry.name.clone(), self.model_config(entry))).collect()
     }
 
     /// Models implied by keys in the environment.

@@ -12,7 +12,6 @@ use super::layers::Layers;
 use super::{DEFAULT_FILE, layers};
 use crate::failure::Failure;
 
-/// A setting.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Setting {
     /// `section.key`; `model.key` and `servers.key` for the fields of entries.

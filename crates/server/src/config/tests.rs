@@ -163,6 +163,26 @@ fn a_key_in_the_place_of_a_variables_name_is_not_shown() {
 }
 
 #[test]
+fn a_token_in_the_path_of_a_servers_url_is_not_shown() {
+    let file = "[servers.x]\nurl = \"https://host/s/0123456789abcdef0123/mcp?token=very-secret\"\n";
+    let (_, layers) = load(file, Environment::default()).unwrap();
+    let url = layers.shown().into_iter().find(|shown| shown.setting == "servers.x.url").unwrap();
+    assert_eq!(url.value, "\"https://host/s/***/mcp?token=***\"");
+}
+
+#[test]
+fn a_compaction_that_frees_nothing_is_refused() {
+    for (at, to) in [("0.5", "0.5"), ("0.3", "0.6")] {
+        let file = format!("[limits]\ncompact_at = {at}\ncompact_to = {to}\n");
+        let failed = load(&file, Environment::default()).map(|_| ()).unwrap_err();
+        let expected =
+            format!("limits.compact_to is {to}; it must be below limits.compact_at, which is {at}");
+        assert_eq!(failed.message, expected);
+    }
+    load("[limits]\ncompact_at = 0.5\ncompact_to = 0.4\n", Environment::default()).unwrap();
+}
+
+#[test]
 fn secrets_of_servers_are_filled_in_and_not_shown() {
     let file = "[servers.x]\nurl = \"http://127.0.0.1:1\"\nheaders = { A = \"Bearer ${T}\" }\n";
     let (config, layers) = load(file, Environment::of([("T", "very-secret")])).unwrap();

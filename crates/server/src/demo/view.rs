@@ -158,7 +158,6 @@ impl Inventory {
         })
     }
 
-    /// URL of a report.
     pub(super) fn report_url(id: u64) -> String {
         url("reports", id)
     }

@@ -1,14 +1,15 @@
 //! The REST API and the layers around it.
 //!
-//! A handler parses the request, calls the engine once and formats the response; it decides nothing about
+//! A handler parses the request, calls the engine and formats the response; it decides nothing about
 //! conversations. [`run`] takes its listener, so that tests use port 0.
 //!
 //! # Layout
 //!
 //! - [`problem`]: errors. [`body`], [`part`]: extractors. [`condition`], [`idempotency`]: headers. [`caller`]:
 //!   authentication. [`oauth`]: metadata for access tokens.
-//! - [`conversations`], [`chat`], [`agents`], [`entities`], [`memories`], [`about`]: the routes, one file per
-//!   operation. [`shared`]: read-only links.
+//! - [`conversations`], [`chat`], [`agents`], [`entities`], [`memories`], [`contexts`], [`presets`], [`users`],
+//!   [`about`]: the routes, one file per operation or noun. [`shared`]: read-only links. [`openapi`]: their document.
+//! - [`page`]: the page's files. [`mcp`]: MCP over HTTP.
 //! - [`dropin`]: endpoints for unchanged OpenAI and Anthropic clients.
 //! - [`connections`], [`stall`], [`unread`]: limits of a connection. [`layers`], [`guard`]: layers around every request.
 //!   [`admit`]: checks before a handler runs.

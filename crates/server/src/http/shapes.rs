@@ -122,6 +122,9 @@ pub(super) struct SaidTokens {
     message: u32,
     /// Tokens of the reply.
     reply: u32,
+    /// Tokens of the tool calls and their results; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calls: Option<u32>,
 }
 
 /// A tool call that waits for approval.

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
@@ -81,18 +81,22 @@ pub async fn erase(
 }
 
 /// Exports everything stored about a user, one JSON value per line: memories, files, presets, and each session
-/// in the form that `POST /import` accepts.
+/// in the form that `POST /import` accepts. `Accept: text/plain` gets the same lines under that name.
 #[utoipa::path(get, path = "/users/{id}/export", tag = "users",
     params(("id" = String, Path, description = "Id of the user")),
-    responses((status = 200, body = String, content_type = "application/x-ndjson"),
+    responses((status = 200, content((String = "application/x-ndjson"), (String = "text/plain"))),
         (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub async fn export(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<UserId>,
+    headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let lines = user_view::export(app.engine().clone(), &caller, &id).await?;
     let lines = lines.map(|line| line.map(|value| format!("{value}\n")));
-    let kind = [(header::CONTENT_TYPE, "application/x-ndjson")];
-    Ok((kind, Body::from_stream(lines)).into_response())
+    // Generators of clients know no lines of JSON, and would read the answer as one value.
+    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    let plain = accepted.is_some_and(|kinds| kinds.starts_with("text/plain"));
+    let kind = if plain { "text/plain; charset=utf-8" } else { "application/x-ndjson" };
+    Ok(([(header::CONTENT_TYPE, kind)], Body::from_stream(lines)).into_response())
 }

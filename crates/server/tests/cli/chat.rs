@@ -11,7 +11,7 @@ fn three_turns_follow_each_other_without_a_model() {
     assert!(said.contains("8 devices"), "{said}");
     assert!(said.contains("understood: device ams1-core-01"), "{said}");
     assert!(said.contains("inventory:list_interfaces"), "{said}");
-    assert!(said.contains("Entities (") && said.contains("[Always]"), "{said}");
+    assert!(said.contains("Entities (") && said.contains("[always]"), "{said}");
     assert!(!said.contains('\u{1b}'), "no colours in a pipe");
     assert_eq!(place.json(&["session", "show", "demo", "--json"])["turns"], 3);
 }

@@ -146,6 +146,10 @@ fn every_setting_of_the_kubernetes_example_is_one_and_its_parts_fit() {
     let container = &deployment["spec"]["template"]["spec"]["containers"][0];
     assert_eq!(container["ports"][0]["containerPort"].as_u64(), port.parse().ok());
     assert_eq!(container["envFrom"][0]["configMapRef"]["name"], "throughline");
+    // It does not start without a key, and nobody can create one in a pod that has not started.
+    let secrets = container["envFrom"].as_sequence().expect("a list").iter();
+    let named: Vec<&Value> = secrets.map(|source| &source["secretRef"]["name"]).collect();
+    assert!(named.contains(&&Value::from("throughline-first-key")), "{named:?}");
     // The root file system is read-only, and erasing writes.
     let mount = text(&container["volumeMounts"][0]["mountPath"]);
     written_is_mounted(

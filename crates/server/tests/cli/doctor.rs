@@ -72,7 +72,8 @@ fn a_server_that_starts_is_counted_and_one_that_does_not_is_named() {
     let program = env!("CARGO_BIN_EXE_throughline");
     let place = configured(&format!(
         "[servers.stock]\ncommand = {program:?}\nargs = [\"demo-inventory\"]\n\
-         [servers.broken]\ncommand = \"no-such-program\"\n"
+         [servers.broken]\ncommand = \"no-such-program\"\n\
+         [servers.away]\nurl = \"http://127.0.0.1:1/mcp\"\n"
     ));
     let (code, found) = look(&place);
     assert_eq!(code, Some(1), "{found}");
@@ -81,18 +82,35 @@ fn a_server_that_starts_is_counted_and_one_that_does_not_is_named() {
     let broken = check(&found, "MCP server broken");
     assert_eq!(broken["status"], "failed");
     assert!(broken["fix"].as_str().expect("what to do").contains("[servers.broken]"), "{broken}");
+    let away = check(&found, "MCP server away");
+    assert!(away["detail"].as_str().expect("text").contains("127.0.0.1:1/"), "{away}");
+    let fix = away["fix"].as_str().expect("what to do");
+    assert!(fix.contains("check url") && !fix.contains("by hand"), "{away}");
+}
+
+#[test]
+fn a_store_that_was_named_and_is_not_there_is_a_failure() {
+    let place = Place::empty();
+    let (code, said) = place.fails(&["doctor", "--store", "sqlite:typo.db"]);
+    assert_eq!(code, 1, "{said}");
+    assert_eq!(place.names(), Vec::<String>::new(), "it makes nothing");
 }
 
 #[test]
 fn a_model_that_is_away_and_one_that_refuses_the_key_are_told_apart() {
     let refusing = refusing();
     let place = configured(&format!(
-        "[[model]]\nname = \"away\"\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n\
+        "[[model]]\nname = \"keyless\"\nprovider = \"openai\"\nmodel = \"m\"\napi_key_env = \"NO_SUCH_KEY\"\n\
+         [[model]]\nname = \"away\"\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n\
          [[model]]\nname = \"strict\"\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{refusing}\"\n"
     ));
     let (code, found) = look(&place);
     assert_eq!(code, Some(1), "{found}");
     let fix = |name| check(&found, name)["fix"].as_str().expect("what to do").to_owned();
+    assert!(
+        fix("model keyless").contains("api_key_env"),
+        "the others are asked all the same: {found}"
+    );
     assert!(fix("model away").contains("base_url"), "{found}");
     assert!(fix("model strict").contains("the key was rejected"), "{found}");
 }

@@ -59,6 +59,9 @@ fn lives_a_day(store: &str) {
     assert_eq!(seen["active"], true, "{store}");
 
     assert_eq!(later.show(3 * DAY)["active"], false, "{store}: over");
+    let refused = later.run(3 * DAY, &["ask", "Hello?", "--session", "trip"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("hint: restore it with throughline session extend"), "{store}: {said}");
     let extended = later.run(3 * DAY, &["session", "extend", "trip"]);
     assert!(extended.status.success(), "{}", String::from_utf8_lossy(&extended.stderr));
     assert_eq!(later.show(3 * DAY + HOUR)["active"], true, "{store}: brought back");

@@ -8,6 +8,7 @@ mod doctor;
 mod erasures;
 mod expiry;
 mod failing;
+mod first_key;
 mod interrupted;
 mod items;
 mod memory;

@@ -39,7 +39,7 @@ fn memories_are_taken_out_and_brought_in_and_all_are_forgotten_only_on_a_clear_w
     assert_eq!(place.fails(&["memory", "export", "memories.json"]).0, 1, "an existing file stays");
     assert_eq!(place.fails(&["memory", "forget", "--all"]).0, 2);
     assert_eq!(place.json(&["memory", "forget", "--all", "--yes", "--json"])["memories"], 1);
-    let report = |imported: u32, forgotten: u32| json!({"imported": imported, "known": 0, "superseded": 0, "contradicting": 0, "forgotten": forgotten});
+    let report = |imported: u32, forgotten: u32| json!({"imported": imported, "known": 0, "superseded": 0, "contradicting": 0, "contradictions": [], "forgotten": forgotten});
     let import = ["memory", "import", "memories.json", "--json"];
     assert_eq!(
         place.json(&import),

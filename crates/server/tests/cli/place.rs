@@ -73,7 +73,7 @@ impl Drop for Server {
 }
 
 /// The binary under test. `THROUGHLINE_TEST_BINARY` names another one: to see a test fail on older code.
-fn binary() -> PathBuf {
+pub(crate) fn binary() -> PathBuf {
     let named = std::env::var_os("THROUGHLINE_TEST_BINARY").map(PathBuf::from);
     named.unwrap_or_else(|| env!("CARGO_BIN_EXE_throughline").into())
 }

@@ -118,7 +118,7 @@ fn a_later_round_of_a_turn_elsewhere_is_printed() {
     assert_eq!(first, away.json(&["replay", "t", "1"]));
     assert!(messages(&second) > messages(&first), "{second}");
     let (code, error) = away.fails(&["replay", "t", "1", "--round", "9"]);
-    assert_eq!((code, error.contains("its rounds are 1-2")), (1, true), "{error}");
+    assert_eq!((code, error.contains("it has 1-2")), (1, true), "{error}");
 }
 
 #[test]

@@ -95,6 +95,6 @@ fn a_receipt_is_readable_and_its_request_comes_back_to_the_byte() {
     assert_eq!(diff["same_request"], false);
     assert_eq!(diff, place.json(&["receipt", "diff", "talk", "1", "2", "--json"]));
     let (code, error) = place.fails(&["replay", "talk", "2", "--round", "9"]);
-    assert_eq!((code, error.contains("its rounds are 1-1")), (1, true), "{error}");
+    assert_eq!((code, error.contains("it has 1-1")), (1, true), "{error}");
     assert_eq!(place.fails(&["replay", "talk", "1", "--send"]).0, 1, "there is no model");
 }

@@ -49,7 +49,7 @@ async fn a_memory_is_kept_superseded_corrected_found_and_forgotten() {
     assert_eq!(texts(&kept, "superseded"), ["My rack is R41"]);
     assert_eq!(
         (&kept["kind"], &kept["trust"], &kept["source"]),
-        (&json!("fact"), &json!("told"), &Value::Null)
+        (&json!("profile"), &json!("told"), &Value::Null)
     );
     ann.post("/memories", json!({"text": "I like tea", "kind": "preference"})).await.expect(201);
     let list = ann.get("/memories?limit=1").await.expect(200);
@@ -88,13 +88,13 @@ async fn a_memory_is_kept_superseded_corrected_found_and_forgotten() {
 async fn another_users_memories_answer_nothing_whatever_is_asked() {
     let app = TestApp::start().await;
     let ann = user(&app, "acme", "ann").await;
-    let secret = json!({"text": "My pin is 4711", "subject": "my pin"});
+    let secret = json!({"text": "My pin is QX4711Z", "subject": "my pin"});
     let kept = ann.post("/memories", secret).await.expect(201);
     let id = kept["id"].as_str().unwrap();
-    let note = json!({"command": "create", "path": "/memories/pin.md", "file_text": "4711"});
+    let note = json!({"command": "create", "path": "/memories/pin.md", "file_text": "QX4711Z"});
     ann.post("/memories/tool", note).await.expect(200);
     ann.post("/conversations", json!({"id": "s"})).await.expect(201);
-    let said = json!({"message": "My door code is 4711.", "reply": "Noted: 4711."});
+    let said = json!({"message": "My door code is QX4711Z.", "reply": "Noted: QX4711Z."});
     ann.post("/conversations/s/turns", said).await.expect(201);
     for (tenant, name) in [("acme", "bob"), ("other", "ann")] {
         let stranger = user(&app, tenant, name).await;
@@ -103,7 +103,7 @@ async fn another_users_memories_answer_nothing_whatever_is_asked() {
             stranger.get("/memories?q=pin").await,
             stranger.get("/memories?subject=my+pin").await,
             stranger.get(&format!("/memories?cursor={}~{id}", "2999-01-01T00:00:00Z")).await,
-            stranger.get("/memories/search?q=4711").await,
+            stranger.get("/memories/search?q=QX4711Z").await,
             stranger.get("/memories/export").await,
             stranger.get(&format!("/memories/{id}")).await,
             stranger.get(&format!("/memories/{id}/history")).await,
@@ -130,7 +130,7 @@ async fn another_users_memories_answer_nothing_whatever_is_asked() {
             answers.push(stranger.post("/memories/tool", command).await);
         }
         for answer in answers {
-            assert!(!answer.text.contains("4711"), "{}", answer.text);
+            assert!(!answer.text.contains("QX4711Z"), "{}", answer.text);
             assert!(matches!(answer.status, 200 | 404), "{} {}", answer.status, answer.text);
         }
         // The same subject and the same id are the stranger's own.
@@ -138,17 +138,17 @@ async fn another_users_memories_answer_nothing_whatever_is_asked() {
         assert_eq!(stranger.post("/memories", mine).await.expect(201)["superseded"], json!([]));
         let export = json!({"format": "throughline.memories/1", "memories": [{
             "id": id, "text": "taken over", "kind": "fact", "trust": "told",
-            "source": {"session": "s", "turn": 1, "sentence": "My door code is 4711."},
+            "source": {"session": "s", "turn": 1, "sentence": "My door code is QX4711Z."},
             "created_at": "2026-01-01T00:00:00Z", "changed_at": "2026-01-01T00:00:00Z"}]});
         stranger.post("/memories/import", export).await.expect(200);
         let all = "/memories?confirm=all&turns=erased";
         stranger.call(Method::DELETE, all, Value::Null).await.expect(200);
     }
     let turn = ann.get("/conversations/s/turns/1").await.expect(200);
-    assert_eq!((&turn["reply"], &turn["withheld"]), (&json!("Noted: 4711."), &json!(false)));
-    assert_eq!(ann.get(&format!("/memories/{id}")).await.expect(200)["text"], "My pin is 4711");
+    assert_eq!((&turn["reply"], &turn["withheld"]), (&json!("Noted: QX4711Z."), &json!(false)));
+    assert_eq!(ann.get(&format!("/memories/{id}")).await.expect(200)["text"], "My pin is QX4711Z");
     let view = json!({"command": "view", "path": "/memories/pin.md"});
-    assert!(ann.post("/memories/tool", view).await.text.contains("4711"));
+    assert!(ann.post("/memories/tool", view).await.text.contains("QX4711Z"));
 }
 
 #[tokio::test]
@@ -361,9 +361,36 @@ async fn what_is_told_or_imported_without_a_subject_supersedes_what_it_is_about(
         {"memory": "Lives in Faro", "created_at": "2026-01-01T00:00:00Z"}]});
     let report = ann.post("/memories/import", mem0).await.expect(200);
     assert_eq!((&report["imported"], &report["contradicting"]), (&json!(3), &json!(1)), "{report}");
+    let named = &report["contradictions"][0];
+    assert_eq!(named["text"], "User's scooter is green", "{report}");
+    assert_eq!(texts(named, "contradicts"), ["My scooter is blue"]);
     let mut known = texts(&ann.get("/memories").await.expect(200), "memories");
     known.sort();
     assert_eq!(known, ["My scooter is blue", "User lives in Porto"], "the newest of each");
     let all = texts(&ann.get("/memories?superseded=true").await.expect(200), "memories");
     assert_eq!(all.len(), 5, "what is older stays in the history: {all:?}");
+}
+
+#[tokio::test]
+async fn what_was_told_elsewhere_is_offered_for_a_question_in_other_words_and_for_no_other() {
+    let app = TestApp::start().await;
+    let ann = user(&app, "acme", "ann").await;
+    let told = "Our boat's MMSI is 235087411.";
+    ann.post("/conversations", json!({"id": "spring"})).await.expect(201);
+    let said = json!({"message": told, "reply": "Noted."});
+    ann.post("/conversations/spring/turns", said).await.expect(201);
+    for (query, offered) in [
+        ("What number identifies our yacht on the radio?", true),
+        ("Which bus goes to the airport?", false),
+        ("What is my shoe size?", false),
+    ] {
+        let answer = ann.post("/query", json!({"query": query})).await.expect(200);
+        let response = answer["response"].as_str().unwrap();
+        assert_eq!(
+            (response.contains(told), &answer["success"]),
+            (offered, &json!(false)),
+            "{answer}"
+        );
+        assert_eq!(response.starts_with("I don't know that for certain."), offered, "{answer}");
+    }
 }

@@ -59,9 +59,12 @@ impl Walk {
             self.check(&format!("{at} (request)"), schema, &body);
             example["request"] = body;
         }
-        if kind == "application/json" && template != "/api/openapi.json" {
-            example["answer"] = value.clone();
-        }
+        example["answer"] = match template {
+            "/api/openapi.json" => {
+                json!({"openapi": value["openapi"], "info": value["info"], "paths": {}})
+            }
+            _ => value.clone(),
+        };
         self.seen.entry(at).or_insert(example);
         value
     }
@@ -256,6 +259,12 @@ async fn walk_server(walk: &mut Walk) {
     walk.call(Method::PUT, permission, path, json!({"rule": "allow"})).await;
     walk.get(approvals, "/api/v1/conversations/p/approvals").await;
     walk.delete(permission, path).await;
+    let ask = json!({"query": "delete device ams1-sw-02", "session_id": "p"});
+    let paused = walk.post("/api/v1/query", "/api/v1/query", ask).await;
+    let call = paused["awaiting_approval"][0]["id"].as_str().unwrap();
+    let path = format!("/api/v1/conversations/p/approvals/{call}");
+    let one = format!("{approvals}/{{call}}");
+    walk.post(&one, &path, json!({"approve": false, "scope": "session"})).await;
     let (permission, path) = (
         "/api/v1/tools/{server}/{tool}/permission",
         "/api/v1/tools/inventory/update_device/permission",
@@ -295,11 +304,13 @@ async fn walk_drop_in(walk: &mut Walk) {
         ("/v1/responses", json!({"model": "any", "input": "Hello", "store": false})),
         ("/v1/embeddings", json!({"model": "any", "input": "Hello"})),
         ("/v1/responses/input_tokens", json!({"model": "any", "input": "Hello"})),
+        ("/v1/messages/count_tokens", json!({"model": "any", "messages": ask})),
     ];
     for (path, body) in bodies {
         door.post(path, path, body).await;
     }
     door.get("/v1/models", "/v1/models").await;
+    door.get("/v1/models/{model}", "/v1/models/scripted-1").await;
     let body = json!({"model": "any", "input": "Hello", "conversation": "a"});
     let kept = door.post("/v1/responses", "/v1/responses", body).await;
     let (template, items) = ("/v1/responses/{id}", "/v1/responses/{id}/input_items");

@@ -134,7 +134,10 @@ async fn what_was_prepared_can_be_recorded_and_rebuilt_to_the_byte() {
     let text = app.get(&format!("/conversations/a/turns/2/contents/{hash}")).await;
     assert_eq!(text.status, 200);
     assert!(!text.text.is_empty());
-    assert_eq!(app.get("/conversations/a/turns/1/context").await.code(), "not_kept");
+    let without = app.get("/conversations/a/turns/1/context").await;
+    assert_eq!(without.code(), "not_kept");
+    let hint = without.json()["hint"].to_string();
+    assert!(hint.contains("pass the id that prepare returned as receipt"), "{hint}");
     assert_eq!(app.get("/conversations/a/turns/2/contents/00").await.code(), "not_kept");
     let unknown = json!({"message": "m", "reply": "r", "receipt": "nonsense"});
     let recorded = app.post("/conversations/a/turns", unknown).await.expect(201);

@@ -85,6 +85,11 @@ impl Call {
         let wrong =
             |what: &str| Failure::wrong_use(what, "an address starts with http:// or https://");
         let mut url = base.clone();
+        // Some type the address of the API.
+        let path = url.path().trim_end_matches('/');
+        if let Some(above) = path.strip_suffix("/api/v1").map(str::to_owned) {
+            url.set_path(&above);
+        }
         url.path_segments_mut()
             .map_err(|()| wrong("the server's address cannot have a path"))?
             .pop_if_empty()
@@ -123,5 +128,8 @@ mod tests {
         let call = || Call::get(&["search"]);
         assert_eq!(address("https://x.example/tl/", call()), "https://x.example/tl/api/v1/search");
         assert_eq!(address("https://x.example/tl", call()), "https://x.example/tl/api/v1/search");
+        let api = "https://x.example/api/v1";
+        assert_eq!(address(api, call()), "https://x.example/api/v1/search");
+        assert_eq!(address(&format!("{api}/"), call()), "https://x.example/api/v1/search");
     }
 }

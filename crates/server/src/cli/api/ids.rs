@@ -17,13 +17,9 @@ const MADE_UP_MIN: usize = 4;
 /// What an id refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Named {
-    /// A session.
     Session,
-    /// A memory.
     Memory,
-    /// A preset.
     Preset,
-    /// A context.
     Context,
 }
 

@@ -195,10 +195,11 @@ impl Api {
         match (problem["detail"].as_str(), problem["code"].as_str()) {
             (Some(detail), Some(code)) => {
                 let hint = problem["hint"].as_str().unwrap_or_default();
-                let hint = match status {
-                    StatusCode::UNAUTHORIZED => {
+                let hint = match (status, code) {
+                    (StatusCode::UNAUTHORIZED, _) => {
                         "set a key of that server with --key or THROUGHLINE_KEY"
                     }
+                    (_, "session_inactive") => "restore it with throughline session extend",
                     _ => hint,
                 };
                 Failure::new(detail, hint).coded(code)

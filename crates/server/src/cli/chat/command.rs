@@ -25,7 +25,6 @@ pub(super) const COMMANDS: [(&str, &str); 11] = [
 pub(super) enum Line {
     /// Nothing.
     Empty,
-    /// A message.
     Message(String),
     /// Show the last receipt.
     Context,

@@ -43,10 +43,12 @@ impl Talk {
             if let Some(agent) = &agent {
                 known_agent(&api, agent).await?;
             }
-            match session {
-                Some(typed) => Ok(Some(api.session_or_new(&typed).await?)),
-                None => Ok(None),
+            let Some(typed) = session else { return Ok(None) };
+            let id = api.session_or_new(&typed).await?;
+            if let Some(agent) = &agent {
+                note_other_agent(&api, &id, agent).await;
             }
+            Ok(Some(id))
         };
         match checked.await {
             Ok(session) => Ok(Self { api, session, agent, following_up: TaskTracker::new() }),
@@ -184,7 +186,6 @@ impl Talk {
         }
     }
 
-    /// A turn.
     pub(super) async fn turn(&self, number: u64) -> Result<Value, Failure> {
         let id = self.session.as_deref().unwrap_or_default();
         self.api.json(Call::get(&["conversations", id, "turns", &number.to_string()])).await
@@ -338,6 +339,16 @@ async fn known_agent(api: &Api, name: &str) -> Result<(), Failure> {
     }
     let hint = format!("known: {}", known.join(", "));
     Err(Failure::new(format!("there is no agent {name}"), hint).coded("no_agent"))
+}
+
+/// Says so if the session exists and has another agent: `--agent` is for new ones.
+async fn note_other_agent(api: &Api, id: &str, wanted: &str) {
+    let Ok(head) = api.json(Call::get(&["conversations", id])).await else { return };
+    match head["agent"].as_str() {
+        Some(agent) if agent == wanted => {}
+        Some(agent) => eprintln!("the session keeps its agent, {}", output::plain(agent)),
+        None => eprintln!("the session keeps the default agent"),
+    }
 }
 
 fn broken(reason: &str) -> Failure {

@@ -19,7 +19,6 @@ use crate::assemble::Demo;
 use crate::cli::output;
 use crate::failure::Failure;
 
-/// Lines in the history.
 const HISTORY_LINES: usize = 1_000;
 /// How many of them come from the continued session.
 const ASKED_BEFORE: u64 = 200;

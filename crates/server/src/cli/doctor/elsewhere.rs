@@ -35,6 +35,10 @@ pub(super) async fn look(
         findings.clock(clock::system().now(), there, "the server's clock");
     }
     match api.json(Call::get(&["health"])).await {
+        Ok(health) if !health["version"].is_string() || !health["store"].is_object() => {
+            findings.fail("server", "it is not a Throughline server", "check --server");
+            return Ok(());
+        }
         Ok(health) => parts(&health, findings),
         Err(failure) => findings.failure("health", failure),
     }

@@ -1,6 +1,6 @@
 //! Checks of this machine: configuration, models, MCP servers and the store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -8,14 +8,14 @@ use throughline_engine::failure::{UpstreamError, UpstreamFault};
 use throughline_engine::model::{Block, Message, ModelRequest, Role};
 use throughline_engine::pack::PackSet;
 use throughline_engine::tool::Tools;
-use throughline_upstream::mcp::McpProxy;
+use throughline_upstream::mcp::{McpProxy, Transport};
 use throughline_upstream::model::{self, ModelConfig};
 use tokio_util::sync::CancellationToken;
 
 use super::{Findings, place};
 use crate::agents::AgentFolder;
 use crate::agents::watch::{self, Fixed};
-use crate::assemble;
+use crate::assemble::{self, IfAbsent};
 use crate::cli::Settings;
 use crate::config::Config;
 
@@ -35,7 +35,9 @@ pub(super) async fn look(settings: &Settings, findings: &mut Findings) {
     };
     findings.ok("configuration", "it is valid");
     documents(&config, findings);
-    place::look(&config, findings).await;
+    // A store that was named is meant to be there.
+    let absent = if settings.store.is_some() { IfAbsent::Refuse } else { IfAbsent::Create };
+    place::look(&config, absent, findings).await;
     models(&config, findings).await;
     servers(&config, findings).await;
 }
@@ -55,15 +57,20 @@ fn documents(config: &Config, findings: &mut Findings) {
 }
 
 async fn models(config: &Config, findings: &mut Findings) {
-    let configs = match config.model_configs() {
-        Ok((configs, _)) => configs,
-        Err(failure) => return findings.failure("models", failure),
-    };
-    if configs.is_empty() {
+    let each = config.each_model();
+    if each.is_empty() {
         findings.ok("models", "none configured; answers are made without a model");
     }
-    for (name, model) in configs {
-        let (called, address) = (format!("model {name}"), model.base_url.clone());
+    for (name, model) in each {
+        let called = format!("model {name}");
+        let model = match model {
+            Ok(model) => model,
+            Err(failure) => {
+                findings.failure(called, failure);
+                continue;
+            }
+        };
+        let address = model.base_url.clone();
         match one_word(model).await {
             Ok(()) => findings.ok(called, format!("{address} answers and accepts the key")),
             Err(error) => {
@@ -137,6 +144,11 @@ async fn servers(config: &Config, findings: &mut Findings) {
         server.list_timeout = server.list_timeout.max(server.connect_timeout);
     }
     let names: Vec<String> = configs.iter().map(|server| server.name.clone()).collect();
+    let remote: BTreeSet<String> = configs
+        .iter()
+        .filter(|server| matches!(server.transport, Transport::Http { .. }))
+        .map(|server| server.name.clone())
+        .collect();
     let proxy = match McpProxy::new(configs) {
         Ok(proxy) => proxy,
         Err(error) => {
@@ -154,9 +166,11 @@ async fn servers(config: &Config, findings: &mut Findings) {
         let called = format!("MCP server {name}");
         match listing.unavailable.iter().find(|(server, _)| server == name) {
             Some((_, reason)) => {
-                let fix = format!(
-                    "check command, args or url under [servers.{name}], and run it by hand"
-                );
+                let fix = if remote.contains(name) {
+                    format!("check url under [servers.{name}], and that the server runs")
+                } else {
+                    format!("check command and args under [servers.{name}], and run it by hand")
+                };
                 findings.fail(called, reason, fix);
             }
             None => {

@@ -11,6 +11,7 @@ use crate::assemble::{self, IfAbsent};
 use crate::backup::erasures::ErasureLog;
 use crate::clock;
 use crate::config::Config;
+use crate::failure::Failure;
 
 /// Below this no backup fits.
 const ROOM_BYTES_MIN: u64 = 100 << 20;
@@ -19,8 +20,8 @@ const ROOM_BYTES_LOW: u64 = 1 << 30;
 /// Threads to compare the clock with.
 const NEWEST: usize = 1000;
 
-/// Checks the store and its folders.
-pub(super) async fn look(config: &Config, findings: &mut Findings) {
+/// Checks the store and its folders. `absent` says whether the store may be created later.
+pub(super) async fn look(config: &Config, absent: IfAbsent, findings: &mut Findings) {
     let url = match assemble::store_options(config) {
         Ok((url, _)) => url,
         Err(failure) => return findings.failure("store", failure),
@@ -31,6 +32,9 @@ pub(super) async fn look(config: &Config, findings: &mut Findings) {
     };
     match throughline_store::exists(&url) {
         Ok(true) => open(config, &url, findings).await,
+        Ok(false) if absent == IfAbsent::Refuse => {
+            return findings.failure("store", Failure::no_store(&url));
+        }
         Ok(false) => {
             findings.ok("store", format!("{url} does not exist yet; serve and chat create it"))
         }

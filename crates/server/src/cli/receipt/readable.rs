@@ -125,17 +125,18 @@ fn budget(receipt: &Receipt) -> String {
     )
 }
 
-/// A piece: badge, name, score, tokens, why.
+/// A piece: how it came in, name, how well it matches, tokens, why; in the words of the page.
 pub(crate) fn line(piece: &Piece) -> String {
     let badge = match mode_of(&piece.source) {
-        Some(IncludeMode::Always) => format!("{} ", style("[Always]").green()),
-        Some(IncludeMode::Manual) => format!("{} ", style("[Manual]").cyan()),
-        Some(IncludeMode::Agent) => format!("{} ", style("[Agent]").magenta()),
+        Some(IncludeMode::Always) => format!("{} ", style("[always]").green()),
+        Some(IncludeMode::Manual) => format!("{} ", style("[added by hand]").cyan()),
+        Some(IncludeMode::Agent) => format!("{} ", style("[when it fits]").magenta()),
         None => String::new(),
     };
-    let score = piece.score.map(|score| format!(" score {score:.2},")).unwrap_or_default();
+    let score = piece.score.map(|score| format!(" {:.0} % match,", score * 100.0));
     let name = plain(&name(&piece.source));
-    let rest = format!("{score} {} tokens · {}", piece.tokens, plain(&piece.why));
+    let (score, tokens) = (score.unwrap_or_default(), piece.tokens);
+    let rest = format!("{score} {tokens} tokens · {}", plain(&piece.why));
     format!("{badge}{name}{}", style(format!(" —{rest}")).dim())
 }
 
@@ -154,6 +155,9 @@ pub(crate) fn name(source: &Source) -> String {
         HistoryPart::Message => "message",
         HistoryPart::Results => "results",
         HistoryPart::Reply => "reply",
+        HistoryPart::Calls => "calls",
+        HistoryPart::ShortCalls => "short calls",
+        HistoryPart::Answer => "answer",
     };
     match source {
         Source::Instructions { part } => part.clone(),

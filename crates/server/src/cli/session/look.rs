@@ -47,7 +47,11 @@ impl List {
             );
         }
         if sessions.is_empty() {
-            return output::line("there are no sessions");
+            let hint = "; --all includes archived and expired ones";
+            return output::line(format!(
+                "there are no sessions{}",
+                if self.all { "" } else { hint }
+            ));
         }
         let rows = sessions.iter().map(|session| {
             let activity = field(session, "last_activity").replace('T', " ");
@@ -80,7 +84,7 @@ pub(super) async fn show(api: &Api, session: &str, json: bool) -> Result<(), Fai
         Some(text) => text.to_owned(),
         None => other.to_owned(),
     };
-    let expires = or(&head["expiry_warning"], &field(&head, "expires_at"));
+    let expires = or(&head["expiry_warning"], &output::time(&head, "expires_at"));
     let items: Vec<String> = output::list(&head, "items").iter().map(output::item).collect();
     let rows = [
         ["session".into(), field(&head, "id")],
@@ -89,8 +93,8 @@ pub(super) async fn show(api: &Api, session: &str, json: bool) -> Result<(), Fai
         ["turns".into(), field(&head, "turns")],
         ["version".into(), field(&head, "version")],
         ["active".into(), if head["active"] == true { "yes".into() } else { "no".into() }],
-        ["created".into(), field(&head, "created_at")],
-        ["last activity".into(), field(&head, "last_activity")],
+        ["created".into(), output::time(&head, "created_at")],
+        ["last activity".into(), output::time(&head, "last_activity")],
         ["expires".into(), expires],
         ["tags".into(), field(&head, "tags")],
         ["persona".into(), field(&head["persona"], "name")],
@@ -142,7 +146,7 @@ impl History {
 }
 
 fn shown(turn: &Value) -> String {
-    let heading = format!("{} · {}", field(turn, "turn"), field(turn, "at"));
+    let heading = format!("{} · {}", field(turn, "turn"), output::time(turn, "at"));
     let heading = console::style(heading).dim();
     let error = turn["error"]["message"].as_str();
     if turn["status"] == "erased" {
@@ -153,7 +157,9 @@ fn shown(turn: &Value) -> String {
         text.push_str(&format!("  [{}]\n", output::plain(tool)));
     }
     text.push_str(&output::plain(&field(turn, "reply")));
-    if let Some(error) = error {
+    if turn["error"]["code"] == "cancelled" {
+        text.push_str("\n(stopped)");
+    } else if let Some(error) = error {
         text.push_str(&format!("\n! {}", output::plain(error)));
     }
     text.push('\n');

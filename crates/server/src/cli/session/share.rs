@@ -31,7 +31,7 @@ impl Share {
                  Revoke it with throughline session unshare {id} {}.",
                 field(share, "path"),
                 field(share, "up_to_turn"),
-                field(share, "expires_at"),
+                output::time(share, "expires_at"),
                 field(share, "id"),
             )
         })

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 use throughline_engine::events::TurnEvent;
 use throughline_engine::receipt::{BudgetReport, Receipt};
+use throughline_engine::turn::ReceiptId;
 use utoipa::ToSchema;
 
 use crate::http::shapes;
@@ -32,7 +33,7 @@ pub(super) struct ContextBrief {
 impl From<&Receipt> for ContextBrief {
     fn from(receipt: &Receipt) -> Self {
         Self {
-            id: receipt.request_hash.to_string(),
+            id: ReceiptId::of(receipt).to_string(),
             summary: receipt.summary(),
             no_model: receipt.no_model,
             mode: receipt.mode.as_str().into(),

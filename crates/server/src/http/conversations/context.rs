@@ -17,6 +17,7 @@ use throughline_engine::receipt::{
 };
 use throughline_engine::request::encode;
 use throughline_engine::session::record::{CallRecord, ReplyForm, TurnRecord};
+use throughline_engine::turn::ReceiptId;
 use throughline_upstream::model::{self, ModelConfig};
 use utoipa::{IntoParams, ToSchema};
 
@@ -230,7 +231,7 @@ impl From<&Receipt> for ReceiptView {
             PieceView { sent: view.sent && !receipt.no_model, ..view }
         };
         Self {
-            id: receipt.request_hash.to_string(),
+            id: ReceiptId::of(receipt).to_string(),
             summary: receipt.summary(),
             no_model: receipt.no_model,
             calls: Vec::new(),
@@ -334,9 +335,9 @@ fn of_round(
     record: &TurnRecord,
     round: u32,
 ) -> Result<ModelRequest, Problem> {
-    let last = record.calls.iter().map(|call| call.round).max().unwrap_or(0) + 1;
+    let last = record.requests();
     if !(1..=last).contains(&round) {
-        let reason = format!("turn {} has no round {round}; its rounds are 1-{last}", record.turn);
+        let reason = format!("turn {} has no request {round}; it has 1-{last}", record.turn);
         return Err(Problem::invalid("round", reason));
     }
     let before = record.calls.iter().filter(|call| call.round < round);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use throughline_engine::id::SessionId;
@@ -24,6 +25,9 @@ use crate::http::problem::Problem;
 pub(super) struct PrepareBody {
     /// The user's message, at most `limits.message_bytes_max` (256 KiB).
     message: String,
+    /// When it was said; default: now. The request states its day. Must not be before the last turn.
+    #[serde(default)]
+    at: Option<Timestamp>,
     /// Maximum tokens of the request; default: the context window less the reply.
     #[serde(default)]
     budget_tokens: Option<u32>,
@@ -87,7 +91,7 @@ pub(super) struct PreparedContext {
     /// provider's own request.
     #[schema(value_type = Object)]
     pub request: PreparedRequest,
-    /// What the request is made of. Its id can be given within 15 minutes when the exchange is recorded.
+    /// What the request is made of. Give its id when the exchange is recorded.
     pub receipt: ReceiptView,
 }
 
@@ -101,8 +105,8 @@ pub(super) async fn prepare(
     Path(id): Path<SessionId>,
     body: Body<PrepareBody>,
 ) -> Result<Json<PreparedContext>, Problem> {
-    let PrepareBody { message, budget_tokens, format } = body.value;
-    let input = TurnInput { message, budget_tokens, ..TurnInput::default() };
+    let PrepareBody { message, at, budget_tokens, format } = body.value;
+    let input = TurnInput { message, at, budget_tokens, ..TurnInput::default() };
     let assembled = app.engine().prepare(&caller, &id, &input).await?;
     let receipt = ReceiptView::from(&assembled.receipt);
     Ok(Json(PreparedContext { request: format.of(assembled), receipt }))

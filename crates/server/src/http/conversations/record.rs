@@ -115,8 +115,9 @@ pub(super) struct RecordedView {
     /// Durability of the turn: `memory`, `buffered`, `buffered 1s`, `fsync` or `replicated`.
     #[schema(value_type = String)]
     pub durability: Durability,
-    /// `kept` if the receipt was stored with the turn, `unknown` if it is no longer known; absent if none was
-    /// given.
+    /// `kept` if the receipt was stored with the turn; `unknown` if this server does not have the request, and preparing
+    /// the message again gives another one, because the session changed meanwhile: the next request then starts a new
+    /// prefix. Absent if none was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receipt: Option<&'static str>,
 }

@@ -83,7 +83,7 @@ pub(super) async fn export(
     let (kind, bytes) = match query.format {
         ExportFormat::Json => {
             let export = app.engine().export(&caller, &id).await?;
-            ("application/json", serde_json::to_vec(&export).unwrap_or_default())
+            return Ok(Json(export).into_response());
         }
         ExportFormat::Markdown => {
             let text = app.engine().export_markdown(&caller, &id).await?;

@@ -201,7 +201,6 @@ impl Links<'_> {
 /// A response id: the session, and its number of turns before the response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ReplyId {
-    /// The session.
     pub session: SessionId,
     /// Turns of the session before the reply.
     pub turns_before: u64,

@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use throughline_engine::fact::{FactDraft, FactFilter, FactPatch, Trust};
+use throughline_engine::fact::{FactDraft, FactFilter, FactKind, FactPatch, Trust};
 use throughline_engine::id::{SessionId, ThreadId};
 use throughline_engine::store::{Page, PageMark};
 use utoipa::{IntoParams, ToSchema};
@@ -121,7 +121,7 @@ pub struct MemoryBody {
     /// Subject; a newer memory about the same subject supersedes an older one. At most 200 characters.
     #[serde(default)]
     subject: Option<String>,
-    /// What the statement is about; default: `fact`.
+    /// What the statement is about; without it, what its form says, or `fact`.
     #[serde(default)]
     kind: Option<MemoryKind>,
 }
@@ -215,7 +215,7 @@ pub async fn add(
     body: Body<MemoryBody>,
 ) -> Result<(StatusCode, Json<KeptMemory>), Problem> {
     let MemoryBody { text, subject, kind } = body.value;
-    let kind = kind.unwrap_or(MemoryKind::Fact).into();
+    let kind = kind.map_or_else(|| FactKind::of_text(&text), Into::into);
     let draft = FactDraft { text, subject, kind, trust: Trust::Told, source: None };
     let added = app.engine().facts().add(&caller, draft).await?;
     let status = if added.known { StatusCode::OK } else { StatusCode::CREATED };

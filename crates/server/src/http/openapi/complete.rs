@@ -29,6 +29,7 @@ pub(super) fn complete(document: OpenApi) -> Value {
                             (oauth.issuer). Required once either exists, and always beyond loopback."},
         "key": {"type": "apiKey", "in": "header", "name": "x-api-key", "description": "An API key, as for bearer."},
     });
+    document["servers"] = json!([{"url": "/", "description": "The server of this document."}]);
     document["security"] = json!([{"bearer": []}, {"key": []}, {}]);
     document["components"]["responses"] = json!({"Problem": {
         "description": "What failed, with a stable code and a hint.",
@@ -159,7 +160,7 @@ fn finish_response(status: &str, response: &mut Value) {
     let Some(Value::Object(content)) = response.get_mut("content") else { return };
     // The schema of an event depends on its name; the operation's description lists them.
     if let Some(events) = content.get_mut("text/event-stream") {
-        *events = json!({"schema": {}});
+        events["schema"] = json!({});
     }
     let is_problem =
         |media: &Value| media["schema"]["$ref"].as_str() == Some("#/components/schemas/Problem");
@@ -170,10 +171,15 @@ fn finish_response(status: &str, response: &mut Value) {
     }
 }
 
-/// Adds an example beside the schema of a JSON body.
+/// Adds an example beside the schema of a body; of text, where it is not JSON.
 fn give_example(body: &mut Value, example: &Value) {
-    if let Some(media) = body["content"].get_mut("application/json") {
-        media["example"] = example.clone();
+    let Some(Value::Object(content)) = body.get_mut("content") else { return };
+    let json = content.contains_key("application/json");
+    for (kind, media) in content {
+        let fits = if json { kind == "application/json" } else { example.is_string() };
+        if fits {
+            media["example"] = example.clone();
+        }
     }
 }
 

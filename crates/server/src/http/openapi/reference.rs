@@ -45,6 +45,7 @@ pub(super) fn page(document: &Value) -> String {
     format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Throughline API</title>\
          <meta name=\"viewport\" content=\"width=device-width\">\
+         <link rel=\"icon\" href=\"/icon.svg\">\
          <link rel=\"stylesheet\" href=\"/api/docs/reference.css\"></head><body>{body}</body></html>"
     )
 }
@@ -145,8 +146,14 @@ fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flatten()
 }
 
+/// A text of the document, with the words between backticks as code.
 fn text(value: &Value) -> String {
-    escaped(value.as_str().unwrap_or_default())
+    let parts = value.as_str().unwrap_or_default().split('`').enumerate();
+    let html = parts.map(|(at, part)| match at % 2 {
+        1 => format!("<code>{}</code>", escaped(part)),
+        _ => escaped(part),
+    });
+    html.collect()
 }
 
 fn escaped(text: &str) -> String {

@@ -12,7 +12,9 @@ pub(crate) struct SourceView {
     /// `instructions`, `persona`, `calm`, `rule`, `reference`, `tool`, `tool_names`, `summary`, `topic`, `entity`, `recalled`,
     /// `elsewhere`, `fact`, `earlier_result`, `day`, `history`, `preferences`, `given`, `client_request` or `message`.
     kind: String,
-    /// Name of the instruction, or `message`, `results` or `reply` of a quoted turn.
+    /// Name of the instruction, or the part of a quoted turn: `message`, `results` and `reply`; for a turn with tool calls that
+    /// a model made, `calls`, the messages as they were sent, or `short_calls`, the same with long results cut, and `answer`,
+    /// what it said after the last call.
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<String>,
     /// Name of the persona, item, entity or given text.
@@ -43,8 +45,8 @@ pub(crate) struct SourceView {
     /// Day in the user's time zone, such as `2026-03-01`.
     #[serde(skip_serializing_if = "Option::is_none")]
     on: Option<String>,
-    /// What a `day` dates: `message` (the message after it), `turn` (the turn after it) or `above` (the turns
-    /// before it).
+    /// What a `day` dates: `message` (the message after it), `turn` (the turn after it), `exchange` (the turn before it) or, in
+    /// requests of earlier versions, `above` (the turns since the previous date line).
     #[serde(skip_serializing_if = "Option::is_none")]
     of: Option<String>,
     /// Id of the memory, for `fact`.

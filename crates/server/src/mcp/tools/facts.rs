@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use throughline_engine::engine::SourceTurns;
 use throughline_engine::error::Result;
-use throughline_engine::fact::{FactDraft, FactFilter, Trust};
+use throughline_engine::fact::{FactDraft, FactFilter, FactKind, Trust};
 use throughline_engine::store::Page;
 
 use super::{Call, answered, define};
@@ -106,7 +106,7 @@ pub(super) fn list_tool() -> Tool {
 
 pub(super) async fn remember(call: &Call<'_>) -> Result<CallToolResult> {
     let Remember { text, subject, kind } = call.arguments()?;
-    let kind = kind.unwrap_or(MemoryKind::Fact).into();
+    let kind = kind.map_or_else(|| FactKind::of_text(&text), Into::into);
     let draft = FactDraft { text, subject, kind, trust: Trust::Model, source: None };
     let added = call.mcp.engine.facts().add(&call.caller, draft).await?;
     let known = added.known;

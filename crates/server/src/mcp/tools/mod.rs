@@ -51,12 +51,12 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     ]
 });
 
-/// All tools.
+/// The product's own tools.
 pub fn all() -> &'static [Tool] {
     &TOOLS
 }
 
-/// All tools, for a response.
+/// The tools to list to a client.
 pub fn listed() -> Vec<Tool> {
     #[cfg(feature = "conformance-fixtures")]
     return TOOLS.iter().cloned().chain(super::fixtures::tools()).collect();
@@ -64,15 +64,10 @@ pub fn listed() -> Vec<Tool> {
     TOOLS.clone()
 }
 
-/// A call.
 pub struct Call<'a> {
-    /// The server.
     pub mcp: &'a Mcp,
-    /// The caller.
     pub caller: Caller,
-    /// The request.
     pub request: CallToolRequestParams,
-    /// Its context.
     pub context: RequestContext<RoleServer>,
 }
 
