@@ -18,7 +18,7 @@ before(async () => {
   model = await startModel((request) => {
     const last = JSON.stringify(request.messages.filter((message) => message.role === 'user').at(-1)?.content ?? '');
     asked += 1;
-    if (/code/.test(last)) return { words: [`Here:\n\n\`\`\`js\n${CODE}\n\`\`\`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n`] };
+    if (/code/.test(last)) return { words: [`Here:\n\n\`\`\`js\n${CODE}\n\`\`\`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] racked\n- [ ] cabled\n`] };
     return { words: [`Answer ${asked} by ${request.model}.`] };
   });
   const folder = await mkdtemp(join(tmpdir(), 'throughline-conversation-'));
@@ -77,6 +77,7 @@ for (const [device, size] of Object.entries(SIZES)) {
     assert.match(await copied(), /^Here:\n\n```js\n/);
     const kinds = await row(page, 1).locator('pre span').evaluateAll((spans) => spans.map((span) => [span.className.replace('code-', ''), span.textContent]));
     assert.deepEqual(kinds, [['keyword', 'const'], ['text', '"42"'], ['comment', '// a comment'], ['call', 'print']]);
+    assert.match(await row(page, 1).locator('.markdown').innerText(), /☑ racked\s+☐ cabled/);
     await assertAccessible(page, `code on ${device}`);
     await close();
   });
@@ -103,6 +104,10 @@ for (const [device, size] of Object.entries(SIZES)) {
     await page.reload();
     await row(page, 1).locator('.said .file-chip', { hasText: 'notes.txt' }).waitFor();
     await row(page, 1).locator('.context-line', { hasText: 'Shown: notes.txt' }).waitFor();
+    await row(page, 1).locator('.said').getByRole('button', { name: 'notes.txt' }).click();
+    await page.getByRole('dialog', { name: 'notes.txt' }).getByText('The rack is R42.').waitFor();
+    await assertAccessible(page, `an opened file on ${device}`);
+    await page.keyboard.press('Escape');
     await assertAccessible(page, `a file on ${device}`);
     await close();
   });
@@ -130,6 +135,11 @@ for (const [device, size] of Object.entries(SIZES)) {
     }, sent);
     assert.deepEqual([width, height], [1568, 523]);
     await row(page, 1).locator('.said .file-chip', { hasText: 'plan of the rack.png' }).waitFor();
+    await row(page, 1).locator('.said .file-chip img').waitFor();
+    await row(page, 1).locator('.said').getByRole('button', { name: 'plan of the rack.png' }).click();
+    await page.getByRole('dialog').getByRole('img', { name: 'plan of the rack.png' }).waitFor();
+    await shot(page, `opened-picture-${size.viewport.width}`);
+    await page.keyboard.press('Escape');
     await row(page, 1).getByRole('button', { name: 'Ask again' }).click();
     await page.locator('.head-about').getByText('forked at the start').waitFor();
     await row(page, 1).locator('.said .file-chip', { hasText: 'plan of the rack.png' }).waitFor();
@@ -176,7 +186,7 @@ test('every one of these works by keyboard alone, and the list of keys names the
   await page.keyboard.type('Two');
   await page.keyboard.press('Enter');
   await row(page, 2).locator('footer').waitFor();
-  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press('Escape');
   await page.keyboard.press('j');
   const focused = () => page.evaluate(() => document.activeElement.getAttribute('aria-label'));
   assert.equal(await focused(), 'Turn 2');

@@ -31,6 +31,7 @@ const FAILURES = {
   'a broken provider': [{ status: 500, message: 'something broke' }, "The model's provider failed."],
   'no answer at all': [{ silent: true }, 'The model did not answer in time.'],
   'an answer without a word': [{ words: [] }, 'The model said nothing.'],
+  'an answer of blanks': [{ words: [' ', '\n'] }, 'The model said nothing.'],
 };
 
 for (const [device, size] of Object.entries(SIZES)) {
@@ -42,6 +43,8 @@ for (const [device, size] of Object.entries(SIZES)) {
       await say(page, 'Who keeps the thread?', { turn: 1 });
       const failed = page.locator('article.row[aria-label="Turn 1"]');
       await failed.locator('.failure strong', { hasText: words }).waitFor();
+      assert.equal(await failed.locator('.markdown').count(), 0, 'nothing is said in its place');
+      await failed.getByRole('button', { name: 'Answer without a model' }).waitFor();
       await assertAccessible(page, `${name} on ${device}`);
       await assertFits(page, `${name} on ${device}`);
       await shot(page, `failed-${failing.status ?? 'silent'}-${size.viewport.width}`);
@@ -138,6 +141,29 @@ for (const [device, size] of Object.entries(SIZES)) {
     await turn.getByText('Stopped. This is what had been said.').waitFor();
     assert.match(await turn.innerText(), /word3/);
     assert.equal(await turn.locator('.failure').count(), 0);
+    await close();
+  });
+}
+
+for (const [device, size] of Object.entries(SIZES)) {
+  test(`a reply that ended because the page was loaded again says so, and can be asked for again, on ${device}`, async () => {
+    answer = { words: Array.from({ length: 400 }, (_, index) => `word${index} `), pause: 25 };
+    const { page, close } = await openPage(browser, server.url, size);
+    await say(page, 'Speak slowly');
+    await page.locator('.turn[data-status=live] .markdown', { hasText: 'word3' }).waitFor();
+    await page.reload();
+    const turn = page.locator('article.row[aria-label="Turn 1"]');
+    await turn.getByText('The reply ended when the page was left. This is what had been said.').waitFor();
+    assert.match(await turn.innerText(), /word3/);
+    await assertFits(page, `a reply that was left on ${device}`);
+    await assertAccessible(page, `a reply that was left on ${device}`);
+    await shot(page, `left-${size.viewport.width}`);
+    await page.reload();
+    await turn.getByText('The reply ended when the page was left.').waitFor();
+    answer = { words: ['Whole ', 'this time.'] };
+    await turn.getByRole('button', { name: 'Retry' }).click();
+    await page.locator('article.row[aria-label="Turn 2"] .markdown', { hasText: 'Whole this time.' }).waitFor();
+    assert.equal(await turn.getByRole('button', { name: 'Retry' }).count(), 0, 'only the newest can be asked for again');
     await close();
   });
 }

@@ -67,6 +67,42 @@ for (const [device, size] of Object.entries(SIZES)) {
   });
 }
 
+for (const [device, size] of Object.entries(SIZES)) {
+  test(`notices cover neither the message field nor its buttons, with the panel or without, on ${device}`, async () => {
+    const { page, close } = await openPage(browser, server.url, size);
+    await say(page, 'One', { turn: 1 });
+    const copy = page.locator('article.row[aria-label="Turn 1"]').getByRole('button', { name: 'Copy the reply' });
+    // Where there is room for it the panel is open at first; elsewhere it would lie over everything.
+    for (const panel of size.viewport.width > 1100 ? ['open', 'closed'] : ['closed']) {
+      await copy.click();
+      await copy.click();
+      await page.locator('.notice').nth(1).waitFor();
+      const covered = await page.evaluate(() => ['#message', '.send', '.composer .file'].filter((which) => {
+        const box = document.querySelector(which).getBoundingClientRect();
+        return [0.05, 0.5, 0.95].some((share) => document.elementFromPoint(box.left + box.width * share, box.top + box.height / 2)?.closest('.notice'));
+      }));
+      assert.deepEqual(covered, [], `the panel is ${panel}`);
+      await shot(page, `notices-${size.viewport.width}-${panel}`);
+      await page.locator('.notice').first().waitFor({ state: 'detached' });
+      if (panel === 'open') await page.getByRole('button', { name: 'Context panel' }).click();
+    }
+    await close();
+  });
+
+  test(`the sentence under a reply is whole, on ${device}`, async () => {
+    const { page, close } = await openPage(browser, server.url, size);
+    await page.route(/\/turns\/1$/, async (route) => {
+      const response = await route.fetch();
+      const turn = await response.json();
+      await route.fulfill({ response, json: { ...turn, context: `${'the rule name-what-you-changed, 19 tools, 4 remembered statements, '.repeat(3)}2,696 tokens` } });
+    });
+    await say(page, 'One', { turn: 1 });
+    const cut = await page.locator('article.row[aria-label="Turn 1"] .context-line > span').evaluate((line) => line.scrollHeight - line.clientHeight);
+    assert.ok(cut <= 1, `${cut} px are hidden`);
+    await close();
+  });
+}
+
 test('the tour is followed to its end and the call that waits is in view, on every size', async () => {
   const own = await startServer();
   try {

@@ -38,5 +38,8 @@ test('a wrong key is refused, the right one opens everything and stays out of ad
   assert.equal(await page.getByRole('dialog').count(), 0, 'remembered in the tab');
   assert.ok(addresses.length > 5 && addresses.every((address) => !address.includes(key)));
   assert.ok(!(await page.evaluate(() => JSON.stringify(localStorage))).includes(key), 'nothing is kept beyond the tab');
+  await page.getByRole('button', { name: 'Forget the key' }).click();
+  await page.getByRole('dialog', { name: 'API key' }).getByText('This server needs a key.').waitFor();
+  assert.ok(!(await page.evaluate(() => JSON.stringify(sessionStorage))).includes(key), 'it is forgotten');
   await close();
 });

@@ -87,6 +87,16 @@ test('metrics are read with labels, escapes and infinity', () => withSource(asyn
   ]);
 }));
 
+test('a turn whose model failed is one failed turn', () => withSource(async (load) => {
+  globalThis.sessionStorage ??= { getItem: () => null };
+  const { figuresOf } = await load('/src/state/figures.ts');
+  const { samples } = await load('/src/text/prometheus.ts');
+  const of = (text) => figuresOf({ at: 0, health: { context: { turns: 0, stable_prefix_share: 0 } }, stats: {}, samples: samples(text) }).find(({ name }) => name === 'Turns');
+  const found = of('throughline_turns_total{status="complete"} 61\nthroughline_turns_total{status="failed"} 11\nthroughline_model_failures_total{cause="rejected"} 12\n');
+  assert.deepEqual([found.value, found.means, found.bad], ['72', 'since the start; 11 failed, models 12 times', true]);
+  assert.equal(of('throughline_turns_total{status="complete"} 3\n').means, 'since the start; none failed');
+}));
+
 test('every field of a persona is checked with its range', () => withSource(async (load) => {
   const { complaints } = await load('/src/text/persona.ts');
   const good = { name: 'Calm', system_prompt: 'Be calm.', personality: '', temperature: 0.7, reply_tokens_max: 1000, history_tokens_max: 15000, expiry_days: 7, keeps_calm: true };
@@ -222,4 +232,10 @@ test('a stop of the server is told as one, and a stop by the reader as theirs', 
   const interrupted = failureOf(turn({ code: 'interrupted', message: 'the server stopped before the reply was whole' }));
   assert.deepEqual([interrupted.kind, interrupted.words], ['failed', 'The reply was interrupted: the server stopped.']);
   assert.equal(failureOf(turn({ code: 'cancelled', message: 'm failed: it was stopped', cause: 'cancelled' })).kind, 'stopped');
+}));
+
+test('what is about to be is told in seconds, and what has just been is now', () => withSource(async (load) => {
+  const { ago } = await load('/src/text/numbers.ts');
+  const at = (seconds) => ago(new Date(seconds * 1000).toISOString(), 0);
+  assert.deepEqual([at(20), at(0), at(-20), at(-120), at(3600)], ['in 20 seconds', 'just now', 'just now', '2 minutes ago', 'in 1 hour']);
 }));

@@ -273,6 +273,44 @@ test('memory is shown where the server keeps any, with its source; it is correct
   await close();
 });
 
+test('what a memory said before is shown, its kind is chosen, and too long a text is told', async () => {
+  const { page, close } = await at('/#/memory');
+  const row = (text) => page.locator('.memory', { hasText: text });
+  const remember = page.getByLabel('Remember that');
+  await remember.fill('The office in Porto opens at eight');
+  await page.getByLabel('Kind').selectOption('instruction');
+  await page.getByRole('button', { name: 'Remember', exact: true }).click();
+  await page.getByText('Remembered.', { exact: true }).waitFor();
+  await row('opens at eight').locator('.badge', { hasText: 'instruction' }).waitFor();
+  await row('opens at eight').getByRole('button', { name: 'Correct' }).click();
+  await page.getByLabel('Correct it').fill('The office in Porto opens at nine');
+  await page.locator('.correct-memory').getByLabel('Kind').selectOption('fact');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await row('opens at nine').locator('.badge', { hasText: 'fact' }).waitFor();
+  await row('opens at nine').getByRole('button', { name: 'History' }).click();
+  await row('opens at nine').getByRole('list', { name: 'Earlier' }).getByText('The office in Porto opens at eight').waitFor();
+  await assertAccessible(page, 'the history of a memory');
+  await shot(page, 'memory-history');
+  await remember.fill('The office in Porto opens at nine');
+  await page.keyboard.press('Enter');
+  await page.getByText('That was remembered already.').waitFor();
+  // What is replaced by a newer one stays to be seen.
+  await server.api('POST', '/memories', { text: 'The lab is in room 12', subject: 'the lab' });
+  await server.api('POST', '/memories', { text: 'The lab is in room 14', subject: 'the lab' });
+  await page.reload();
+  await row('room 14').waitFor();
+  assert.equal(await row('room 12').count(), 0);
+  await page.getByLabel('Include what was replaced').check();
+  await row('room 12').getByText('replaced by a newer one').waitFor();
+  await row('room 14').getByRole('button', { name: 'History' }).click();
+  await row('room 14').getByRole('list', { name: 'Earlier' }).getByText('The lab is in room 12').waitFor();
+  await remember.fill('x'.repeat(3000));
+  await page.getByText('this is 1,000 too long').waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Remember', exact: true }).isDisabled());
+  assert.equal((await remember.inputValue()).length, 3000, 'nothing is cut');
+  await close();
+});
+
 test('all memories can be reached, page by page', async () => {
   const now = new Date().toISOString();
   const memories = Array.from({ length: 60 }, (_, index) => ({ id: `many-${index}`, text: `Shelf number ${index} holds box ${index}`, kind: 'fact', trust: 'told', created_at: now, changed_at: now }));
@@ -347,15 +385,17 @@ test('a plain replay is told only where it would cost more', async () => {
   let replay;
   const { page, close } = await at('/');
   await page.route('**/metrics', (route) => route.fulfill({
-    contentType: 'text/plain', body: `throughline_turns_total 2\nthroughline_effective_tokens_total 2000\nthroughline_replay_effective_tokens_total ${replay}\n`,
+    contentType: 'text/plain', body: `throughline_turns_total 1002\nthroughline_context_window_share_count 2\nthroughline_effective_tokens_total 2000\nthroughline_replay_effective_tokens_total ${replay}\n`,
   }));
   const told = async (counted) => {
     replay = counted;
     await page.goto(`${server.url}/#/operations`);
     await page.reload();
-    return page.locator('.figures-row > div', { hasText: 'Effective tokens a turn' }).innerText();
+    return page.locator('.figures-row > div', { hasText: 'Effective tokens a request' }).innerText();
   };
-  assert.doesNotMatch(await told(100), /again/);
+  const alone = await told(100);
+  assert.match(alone, /1,000/, 'turns that were recorded without a request do not count');
+  assert.doesNotMatch(alone, /again/);
   assert.match(await told(8000), /every word of the conversations again: 4,000, without instructions and tools/);
   await close();
 });

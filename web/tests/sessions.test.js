@@ -46,6 +46,65 @@ test('searching finds titles at once and words in conversations', async () => {
   await close();
 });
 
+test('a title is found among more sessions than are listed at first', async () => {
+  for (let number = 1; number <= 120; number += 1) await here.server.api('POST', '/conversations', { id: `bulk-${number}`, title: `Bulk session ${number}` });
+  const { page, close } = await here.open();
+  const list = page.getByRole('navigation', { name: 'Sessions' });
+  await list.locator('.session').nth(49).waitFor();
+  assert.equal(await list.locator('.session').count(), 50, 'a page of them');
+  await page.getByLabel('Search sessions').fill('Bulk session 3');
+  await list.locator('.session').nth(10).waitFor();
+  assert.equal(await list.locator('.session').count(), 11, '3 and 30 to 39');
+  assert.equal(await page.getByText('No title or tag matches.').count(), 0);
+  await page.getByLabel('Search sessions').fill('Bulk session nowhere');
+  await page.getByText('No title or tag matches.').waitFor();
+  await page.getByLabel('Search sessions').fill('');
+  await list.locator('.session').nth(49).waitFor();
+  assert.equal(await list.locator('.session').count(), 50, 'the list is not longer than before');
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await list.locator('.session').nth(99).waitFor();
+  await close();
+});
+
+test('a session that is not remembered is marked in its head and in the list, and it is told', async () => {
+  await here.session('aside-it-goes', [{ message: 'Between us', reply: 'yes' }], { title: 'Quiet' });
+  const { page, close } = await here.open({ path: '/#/c/aside-it-goes' });
+  const toggle = async (name) => {
+    await page.getByRole('button', { name: 'Session', exact: true }).click();
+    await page.getByRole('menuitem', { name }).click();
+  };
+  await toggle('Do not remember this session');
+  await page.getByText('Nothing of this session is remembered outside of it any more').waitFor();
+  await page.locator('.head').getByText('not remembered').waitFor();
+  await page.locator('.session', { hasText: 'Quiet' }).getByText('not remembered').waitFor();
+  await assertAccessible(page, 'a session that is not remembered');
+  await shot(page, 'not-remembered');
+  await toggle('Remember this session');
+  await page.getByText('What is said from now on is remembered.').waitFor();
+  await page.locator('.head').getByText('not remembered').waitFor({ state: 'detached' });
+  await close();
+});
+
+test('tabs and bookmarks are told apart by their titles', async () => {
+  await here.session('titled', [{ message: 'Hello' }], { title: 'Plan of the rack' });
+  const { page, close } = await here.open();
+  await page.waitForFunction(() => document.title === 'New session · Throughline');
+  await page.goto(`${here.server.url}/#/c/titled`);
+  await page.waitForFunction(() => document.title === 'Plan of the rack · Throughline');
+  await page.goto(`${here.server.url}/#/operations`);
+  await page.waitForFunction(() => document.title === 'Operations · Throughline');
+  await close();
+});
+
+test('what does not expire is not offered an extension', async () => {
+  await here.session('lasting', [{ message: 'Hello' }]);
+  const { page, close } = await here.open({ path: '/#/c/lasting' });
+  await page.getByRole('tab', { name: 'Persona' }).click();
+  await page.getByText('This session does not expire.').waitFor();
+  assert.equal(await page.getByRole('group', { name: 'Extend' }).count(), 0);
+  await close();
+});
+
 test('a fork takes the turns up to one along', async () => {
   await here.session('long', [{ message: 'one', reply: '1' }, { message: 'two', reply: '2' }, { message: 'three', reply: '3' }]);
   const { page, close } = await here.open({ path: '/#/c/long' });
@@ -66,7 +125,7 @@ test('an export is a file, and comes back through import', async () => {
     return download;
   };
   const markdown = await exported('Export as Markdown');
-  assert.equal(markdown.suggestedFilename(), 'taken-out.md');
+  assert.equal(markdown.suggestedFilename(), 'Traveller.md', 'named as it is called');
   assert.match(await readFile(await markdown.path(), 'utf8'), /Take me/);
   const json = await exported('Export as JSON');
   const bytes = await readFile(await json.path());
@@ -105,6 +164,7 @@ test('erasing asks first and shows the counted receipt', async () => {
   await dialog.getByRole('button', { name: 'Erase 2 turns' }).click();
   await dialog.getByRole('heading', { name: 'Erased' }).waitFor();
   assert.match(await dialog.innerText(), /Turns\s*2/);
+  assert.equal(await page.getByText('everything').count(), 0, 'nothing of it is left behind the receipt');
   await assertAccessible(page, 'the receipt of an erasure');
   await shot(page, 'erased');
   await dialog.getByRole('button', { name: 'Done' }).click();

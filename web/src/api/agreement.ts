@@ -32,6 +32,7 @@ export type Agreed = [
   Agrees<page.Agent, Of<'AgentView'>>,
   Agrees<page.PausedTurn, Of<'PausedTurn'>>,
   Agrees<page.AwaitedCall, Of<'AwaitedCallView'>>,
+  Agrees<page.ToolRule, Of<'RuleView'>>,
   Agrees<page.FailureCause, Of<'FailureCause'>>,
   Agrees<page.TurnBrief, Of<'TurnBrief'>>,
   Agrees<page.Cost, Of<'CostView'>>,

@@ -1099,7 +1099,7 @@ export interface paths {
         };
         /**
          * Exports everything stored about a user, one JSON value per line: memories, files, presets, and each session
-         *     in the form that `POST /import` accepts.
+         *     in the form that `POST /import` accepts. `Accept: text/plain` gets the same lines under that name.
          */
         get: operations["users_export"];
         put?: never;
@@ -2406,6 +2406,8 @@ export interface components {
             superseded: number;
             /** @description Number of memories that contradict one of higher trust; both are kept. */
             contradicting: number;
+            /** @description The first hundred of them, each with the memories that it contradicts. */
+            contradictions: components["schemas"]["KeptMemory"][];
             /** @description Number of memories left out because the user had forgotten them. */
             forgotten: number;
         };
@@ -2516,7 +2518,7 @@ export interface components {
             changed_at: string;
             /**
              * Format: date-time
-             * @description When a request last included it, updated at most once a day; absent if none did.
+             * @description When a request last included it, to the minute; absent if none did.
              */
             last_used_at?: string | null;
             /** @description Id of the newer memory that supersedes it; absent while it is current. */
@@ -2809,6 +2811,11 @@ export interface components {
         PrepareBody: {
             /** @description The user's message, at most `limits.message_bytes_max` (256 KiB). */
             message: string;
+            /**
+             * Format: date-time
+             * @description When it was said; default: now. The request states its day. Must not be before the last turn.
+             */
+            at?: string | null;
             /** @description Maximum tokens of the request; default: the context window less the reply. */
             budget_tokens?: number | null;
             /** @description Format of `request`; default: `engine`. */
@@ -2821,7 +2828,7 @@ export interface components {
              *     provider's own request.
              */
             request: Record<string, never>;
-            /** @description What the request is made of. Its id can be given within 15 minutes when the exchange is recorded. */
+            /** @description What the request is made of. Give its id when the exchange is recorded. */
             receipt: components["schemas"]["ReceiptView"];
         };
         /**
@@ -3124,8 +3131,9 @@ export interface components {
             /** @description Durability of the turn: `memory`, `buffered`, `buffered 1s`, `fsync` or `replicated`. */
             durability: string;
             /**
-             * @description `kept` if the receipt was stored with the turn, `unknown` if it is no longer known; absent if none was
-             *     given.
+             * @description `kept` if the receipt was stored with the turn; `unknown` if this server does not have the request, and preparing
+             *     the message again gives another one, because the session changed meanwhile: the next request then starts a new
+             *     prefix. Absent if none was given.
              */
             receipt?: string | null;
         };
@@ -3235,6 +3243,8 @@ export interface components {
             message: number;
             /** @description Tokens of the reply. */
             reply: number;
+            /** @description Tokens of the tool calls and their results; absent if there are none. */
+            calls?: number | null;
         };
         /**
          * @description What happens to the turns in which a memory was said.
@@ -3485,7 +3495,11 @@ export interface components {
              *     `elsewhere`, `fact`, `earlier_result`, `day`, `history`, `preferences`, `given`, `client_request` or `message`.
              */
             kind: string;
-            /** @description Name of the instruction, or `message`, `results` or `reply` of a quoted turn. */
+            /**
+             * @description Name of the instruction, or the part of a quoted turn: `message`, `results` and `reply`; for a turn with tool calls that
+             *     a model made, `calls`, the messages as they were sent, or `short_calls`, the same with long results cut, and `answer`,
+             *     what it said after the last call.
+             */
             part?: string | null;
             /** @description Name of the persona, item, entity or given text. */
             name?: string | null;
@@ -3506,8 +3520,8 @@ export interface components {
             /** @description Day in the user's time zone, such as `2026-03-01`. */
             on?: string | null;
             /**
-             * @description What a `day` dates: `message` (the message after it), `turn` (the turn after it) or `above` (the turns
-             *     before it).
+             * @description What a `day` dates: `message` (the message after it), `turn` (the turn after it), `exchange` (the turn before it) or, in
+             *     requests of earlier versions, `above` (the turns since the previous date line).
              */
             of?: string | null;
             /** @description Id of the memory, for `fact`. */
@@ -4039,6 +4053,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example event: context
+                     *     data: {"id":"a1da1ae758150f4dfb3e67fc6f810d28","summary":"2 rules, the reference sites, 19 tools, 4 earlier messages, 2 tool results; 3,916 token…
+                     */
                     "text/event-stream": unknown;
                 };
             };
@@ -5422,6 +5440,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example {"name":"inventory__list_sites","description":"Lists sites, with their region, status and number of devices.","input_schema":{"type":"object","properties":{"sta… */
                     "text/plain": string;
                 };
             };
@@ -6959,7 +6978,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {"kind":"user","format":"throughline.user/1","user_id":"local","at":"2026-11-17T16:26:37.030766997Z","sessions":3}
+                     *     {"kind":"file","file":{"path":"/memories/note…
+                     */
                     "application/x-ndjson": string;
+                    /**
+                     * @example {"kind":"user","format":"throughline.user/1","user_id":"local","at":"2026-11-17T16:26:37.030766997Z","sessions":3}
+                     *     {"kind":"file","file":{"path":"/memories/note…
+                     */
+                    "text/plain": string;
                 };
             };
             /** @description The key or token does not allow this. */
@@ -7022,6 +7050,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example # HELP throughline_cache_hits_total Sessions loaded from the cache.
+                     *     # TYPE throughline_cache_hits_total counter
+                     *     throughline_cache_hits_total 69
+                     *
+                     *     # HELP throughl…
+                     */
                     "text/plain": string;
                 };
             };
@@ -7564,7 +7599,13 @@ export interface operations {
     mcp_stream: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The session, from the answer to `initialize`.
+                 * @example 3f0c0b1e9d5a4e8f
+                 */
+                "mcp-session-id"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7576,6 +7617,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example event: message
+                     *     data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}
+                     */
                     "text/event-stream": unknown;
                 };
             };
@@ -7618,7 +7663,13 @@ export interface operations {
     mcp_end: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The session, from the answer to `initialize`.
+                 * @example 3f0c0b1e9d5a4e8f
+                 */
+                "mcp-session-id"?: string;
+            };
             path?: never;
             cookie?: never;
         };

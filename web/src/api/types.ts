@@ -143,6 +143,8 @@ export interface AwaitedCall {
   reason: string;
   /** Newer: whether it may be allowed for the whole session. */
   session_scope?: boolean;
+  /** What was decided, while others of the turn still wait. */
+  approved?: boolean | null;
 }
 
 export type FailureCause =
@@ -172,6 +174,17 @@ export interface TurnBrief {
   no_model: boolean;
   /** Names of the files that came with the message. */
   attachments?: string[];
+}
+
+/** What a tool may do, and who said so. */
+export interface ToolRule {
+  tool: string;
+  rule: string;
+  scope: string;
+  by?: string | null;
+  at?: string | null;
+  /** False once the tool's definition has changed. */
+  in_force: boolean;
 }
 
 /** Who asks. */
@@ -471,17 +484,20 @@ export interface ServerStatus {
   tools: number;
 }
 
+export type MemoryKind = 'instruction' | 'profile' | 'preference' | 'fact';
+
 /** Newer: a statement that outlives its session. */
 export interface Memory {
   id: string;
   text: string;
-  /** preference, profile, instruction or fact. */
-  kind?: string;
+  kind?: MemoryKind;
   subject?: string | null;
   /** Where it was said; nothing where it was added by hand. */
   source?: { session: string; turn: number } | null;
   trust?: string;
   created_at?: string;
+  /** When its text last changed. */
+  changed_at?: string;
   last_used_at?: string | null;
   superseded_by?: string | null;
 }

@@ -24,7 +24,7 @@ export function AgentsPage() {
       </div>
       {agentProblems.value.map((problem) => <p key={problem} class="warning">{problem}</p>)}
       {agent && <><p>{agent.description}</p><AgentItems key={agent.name} agent={agent.name} /></>}
-      <p class="quiet">Agents are folders: <code>agents/NAME/agent.toml</code> with <code>rules/</code> and <code>references/</code> beside it. MCP servers are configured in <code>throughline.toml</code>. Changes apply within seconds.</p>
+      <p class="quiet">Agents are folders: <code>agents/NAME/agent.toml</code> with <code>rules/</code> and <code>references/</code> beside it. Changes to them apply within seconds. MCP servers are configured in <code>throughline.toml</code> and apply after the next start.</p>
     </Page>
   );
 }

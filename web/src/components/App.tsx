@@ -4,13 +4,16 @@ import { useEffect } from 'preact/hooks';
 import { apiKey, keyWanted } from '../api/key';
 import { refreshCatalogue } from '../state/catalogue';
 import { reachable, returned } from '../state/connection';
+import { watchElsewhere } from '../state/elsewhere';
 import { inspectorOpen } from '../state/inspector';
 import { lookForMemories } from '../state/memories';
 import { complainUnlessSilent } from '../state/notices';
 import { openId, place } from '../state/route';
 import { closeSession, openSession } from '../state/session';
 import { refreshSessions } from '../state/sessions';
+import { nameThePage } from '../state/title';
 import { Conversation } from './Conversation';
+import { ErasedDialog } from './EraseDialog';
 import { Inspector } from './Inspector';
 import { KeyDialog } from './KeyDialog';
 import { later } from './Later';
@@ -66,6 +69,8 @@ function NoSuchPage() {
 
 export function App() {
   useEffect(listenToKeys, []);
+  useEffect(watchElsewhere, []);
+  useEffect(nameThePage, []);
   useEffect(() => effect(() => {
     apiKey.value;
     returned.value;
@@ -90,6 +95,7 @@ export function App() {
       {!reachable.value && <p class="out-of-reach" role="status">The server does not answer. Trying again…</p>}
       <Notices />
       {keyWanted.value && <KeyDialog />}
+      <ErasedDialog />
       <ShortcutsDialog />
     </div>
   );

@@ -3,22 +3,28 @@ import type { TurnBrief } from '../api/types';
 import { attachedTo } from '../state/attached';
 import { sendMessage } from '../state/chat';
 import { live } from '../state/live';
-import { attempt, sentence } from '../state/notices';
+import { once, sentence } from '../state/notices';
 import type { Failure } from '../text/failure';
 import { Icon } from './Icon';
 
 export function FailedTurn({ session, turn, failure, last }: { session: string; turn: TurnBrief; failure: Failure; last: boolean }) {
-  if (failure.kind === 'stopped') return <p class="status"><Icon name="stop" size={14} /> {failure.words}</p>;
-  const again = (withoutModel: boolean) => attempt(async () => {
+  const again = (withoutModel: boolean) => once(`send ${session}/${turn.turn}`, async () => {
     const attachments = await attachedTo(session, turn);
-    await sendMessage(session, turn.message, { withoutModel, attachments });
+    void sendMessage(session, turn.message, { withoutModel, attachments });
   });
+  const open = last && live.value === null && Boolean(turn.message);
+  if (failure.kind === 'stopped') {
+    return (
+      <p class="status stopped"><span><Icon name="stop" size={14} /> {failure.words}</span>
+        {open && <button class="button small" onClick={() => again(false)}>Retry</button>}</p>
+    );
+  }
   return (
     <div class="failure" data-mild={failure.answeredWithout}>
       <p><Icon name="warning" size={16} /> <strong>{failure.words}</strong>{failure.answeredWithout && ' The reply above was made without it.'}</p>
       {failure.detail && <p class="quiet">{sentence(failure.detail)}</p>}
       {!failure.answeredWithout && <p class="quiet">Your message is kept.</p>}
-      {last && live.value === null && turn.message && (
+      {open && (
         <div class="actions start">
           <button class="button small primary" onClick={() => again(false)}>Retry</button>
           {!failure.answeredWithout && <button class="button small" onClick={() => again(true)}>Answer without a model</button>}

@@ -34,7 +34,7 @@ export function ForgetDialog({ memory, onClose, onForgotten }: ForgetProps) {
         : <p class="quiet">Turns in which you said the same stay in their conversation; no request or search uses them any more.</p>}
       <label class="check"><input type="checkbox" checked={erase.value} onChange={(event) => (erase.value = event.currentTarget.checked)} /> Erase the turn, too. This cannot be undone.</label>
       <div class="actions">
-        <button class="button" onClick={onClose}>Keep it</button>
+        <button class="button" data-first onClick={onClose}>Keep it</button>
         <button class="button danger" disabled={busy.value} onClick={forget}>{erase.value ? 'Forget and erase' : 'Forget it'}</button>
       </div>
     </Dialog>

@@ -1,6 +1,6 @@
 // Brings a file in: an exported session, or the conversations of a chat product's data export.
 import { importFile, refreshSessions } from '../state/sessions';
-import { attempt, tell } from '../state/notices';
+import { once, tell } from '../state/notices';
 import { addressOf, go } from '../state/route';
 import { counted } from '../text/numbers';
 
@@ -25,7 +25,7 @@ export function ImportButton() {
       <input type="file" accept="application/json,.json,text/markdown,.md" onChange={(event) => {
         const file = event.currentTarget.files?.[0];
         event.currentTarget.value = '';
-        if (file) void attempt(() => bringIn(file));
+        if (file) void once(`import ${file.name}`, () => bringIn(file));
       }} />
     </label>
   );

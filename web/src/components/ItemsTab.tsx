@@ -6,6 +6,7 @@ import { attempt } from '../state/notices';
 import { refreshSession } from '../state/session';
 import { Badge } from './Badge';
 import { ItemSuggestions } from './ItemSuggestions';
+import { Permissions } from './Permissions';
 import { useLoaded } from './useLoaded';
 import { Waiting } from './Waiting';
 
@@ -27,6 +28,7 @@ export function ItemsTab({ session }: { session: Conversation }) {
   return (
     <div class="items">
       <p class="quiet">What is on goes into every request of this session. What is off and says <em>when it fits</em> still goes into a request whose message it matches.</p>
+      <Permissions session={session} />
       <ItemSuggestions session={session} />
       {loaded.value.length === 0 && <p class="quiet">This agent has no rules, references or tools.</p>}
       {ITEM_TYPES.map(({ type, label }) => {

@@ -1,4 +1,5 @@
 // The other places, and light or dark.
+import { apiKey, forgetKey } from '../api/key';
 import { remembers } from '../state/memories';
 import { place } from '../state/route';
 import { nextTheme, theme } from '../state/theme';
@@ -15,6 +16,12 @@ const PLACES: { name: string; label: string; icon: IconName }[] = [
 
 const THEME = { auto: ['half', 'as the system'], light: ['sun', 'light'], dark: ['moon', 'dark'] } as const;
 
+/** Loads the page anew, so that nothing which the key opened stays on it. */
+function leave() {
+  forgetKey();
+  location.reload();
+}
+
 export function Navigation() {
   const [icon, words] = THEME[theme.value];
   return (
@@ -27,6 +34,7 @@ export function Navigation() {
       <div class="small-buttons">
         <button class="icon-button" onClick={nextTheme} aria-label={`Colours: ${words}. Change`} title={`Colours: ${words}`}><Icon name={icon} /></button>
         <button class="icon-button" onClick={() => (shortcutsOpen.value = true)} aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)"><Icon name="keyboard" /></button>
+        {apiKey.value && <button class="button plain small" onClick={leave}>Forget the key</button>}
       </div>
     </nav>
   );

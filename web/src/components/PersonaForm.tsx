@@ -17,6 +17,7 @@ export function PersonaForm({ start, description, onSave, onCancel }: PersonaFor
   const persona = useSignal<Persona>(start);
   const about = useSignal(description ?? '');
   const tried = useSignal(false);
+  const saving = useSignal(false);
   const refused = useSignal<Problem | null>(null);
   const wrong = complaints(persona.value);
   const shown = tried.value ? wrong : {};
@@ -29,12 +30,14 @@ export function PersonaForm({ start, description, onSave, onCancel }: PersonaFor
   const save = async () => {
     tried.value = true;
     refused.value = null;
-    if (Object.keys(wrong).length > 0) return;
+    if (Object.keys(wrong).length > 0 || saving.value) return;
+    saving.value = true;
     try {
       await onSave(persona.value, about.value);
     } catch (error) {
       refused.value = Problem.from(error);
     }
+    saving.value = false;
   };
   return (
     <form class="persona-form" onSubmit={(event) => { event.preventDefault(); void save(); }} noValidate>

@@ -15,10 +15,11 @@ const BLANK: Persona = {
 
 export function PersonaTab({ session }: { session: Conversation }) {
   const editing = useSignal<Persona | null>(null);
-  const change = async (patch: Record<string, unknown>, said: string) => {
-    open.value = await patchSession(session.id, patch, session.version);
+  const change = async (patch: Record<string, unknown>, said: string | ((now: Conversation) => string)) => {
+    const now = await patchSession(session.id, patch, session.version);
+    open.value = now;
     editing.value = null;
-    tell(said);
+    tell(typeof said === 'string' ? said : said(now));
   };
   if (editing.value) {
     return <PersonaForm start={editing.value} onCancel={() => (editing.value = null)} onSave={(persona) => change({ persona }, 'The persona holds from the next message on.')} />;
@@ -59,10 +60,12 @@ export function PersonaTab({ session }: { session: Conversation }) {
       <section>
         <h2>Expiry</h2>
         <p>{session.expires_at ? <>Expires {ago(session.expires_at)}, on {moment(session.expires_at)}. Every message extends it.</> : 'This session does not expire.'}</p>
-        <div class="actions start" role="group" aria-label="Extend">
-          <span class="quiet">Extend, from now, by</span>
-          {[7, 30, 365].map((days) => <button key={days} class="button small" onClick={() => attempt(() => change({ extend_days: days }, `Expires in ${days} days.`))}>{days} days</button>)}
-        </div>
+        {session.expires_at && (
+          <div class="actions start" role="group" aria-label="Extend">
+            <span class="quiet">Extend, from now, by</span>
+            {[7, 30, 365].map((days) => <button key={days} class="button small" onClick={() => attempt(() => change({ extend_days: days }, ({ expires_at: until }) => (until ? `Expires ${ago(until)}.` : 'It does not expire.')))}>{days} days</button>)}
+          </div>
+        )}
       </section>
     </div>
   );

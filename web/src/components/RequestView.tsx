@@ -1,5 +1,6 @@
 // The request of a turn: readable, and the bytes that the provider was sent.
 import { useSignal } from '@preact/signals';
+import type { Turn } from '../api/types';
 import { copy } from '../state/clipboard';
 import { providerRequestOf, requestOf, type SentRequest } from '../state/receipts';
 import { turns } from '../state/session';
@@ -16,7 +17,12 @@ const NOT_ASKED = 'No model was asked. This is what one would be shown, before i
 /** One request of a turn in both forms, and how many there were: one, and one after each round of calls. */
 async function requestsAt(session: string, turn: number, round: number, asked: boolean) {
   const [own, sent, whole] = await Promise.all([requestOf(session, turn, round), asked ? providerRequestOf(session, turn, round) : null, turns.value!.whole(turn)]);
-  return { own, sent, shown: round, all: Math.max(0, ...whole.tool_executions.map((call) => call.round)) + 1 };
+  return { own, sent, shown: round, all: requestsOf(whole) };
+}
+
+/** How many requests were sent: a turn that was stopped during a round of calls sent none after it. Turns of older servers have no stages. */
+function requestsOf({ stages = [], tool_executions: calls }: Turn): number {
+  return stages.filter(({ name }) => name.startsWith('model ')).length || Math.max(0, ...calls.map((call) => call.round)) + 1;
 }
 
 export function RequestView({ session, turn, asked }: { session: string; turn: number; asked: boolean }) {

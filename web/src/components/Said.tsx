@@ -4,11 +4,13 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { TurnBrief } from '../api/types';
 import { sayAgain } from '../state/forks';
 import { Icon } from './Icon';
+import { SentFile } from './SentFile';
 
-export function Said({ text, attachments }: { text: string; attachments: string[] }) {
+/** `stored` is the turn that holds the files, where it is one already. */
+export function Said({ text, attachments, stored }: { text: string; attachments: string[]; stored?: { session: string; turn: TurnBrief } }) {
   return (
     <div class="said">
-      {attachments.length > 0 && <ul class="files" aria-label="Files">{attachments.map((name) => <li key={name} class="file-chip"><Icon name="file" size={13} /> {name}</li>)}</ul>}
+      {attachments.length > 0 && <ul class="files" aria-label="Files">{attachments.map((name) => <li key={name}>{stored ? <SentFile {...stored} name={name} /> : <span class="file-chip"><Icon name="file" size={13} /> {name}</span>}</li>)}</ul>}
       <p>{text}</p>
     </div>
   );

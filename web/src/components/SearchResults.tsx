@@ -4,8 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { Problem } from '../api/client';
 import type { SearchHit } from '../api/types';
 import { addressOf } from '../state/route';
-import { searchSessions, sessions } from '../state/sessions';
-import { titleOf } from './SessionRow';
+import { nameOf, searchSessions, sessions } from '../state/sessions';
 
 const PAUSE_MS = 200;
 
@@ -30,7 +29,7 @@ export function SearchResults({ words }: { words: string }) {
   }, [words]);
   const named = (hit: SearchHit) => {
     const session = sessions.value.find((known) => known.id === hit.session);
-    return session ? titleOf(session) : hit.title || hit.session.slice(0, 8);
+    return session ? nameOf(session) : hit.title || hit.session.slice(0, 8);
   };
   return (
     <section class="hits" aria-label="Found in conversations" aria-live="polite">

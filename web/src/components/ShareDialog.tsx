@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Conversation, NewShare, Share } from '../api/types';
 import { copy } from '../state/clipboard';
-import { attempt, tell } from '../state/notices';
+import { attempt, once, tell } from '../state/notices';
 import { refreshSession } from '../state/session';
 import { share, shares, unshare } from '../state/shares';
 import { ago, counted, moment } from '../text/numbers';
@@ -18,7 +18,7 @@ export function ShareDialog({ session, onClose }: { session: Conversation; onClo
   const busy = useSignal(false);
   const refresh = async () => { listed.value = await shares(session.id); };
   useEffect(() => void attempt(refresh), []);
-  const make = () => attempt(async () => {
+  const make = () => once('share', async () => {
     busy.value = true;
     try {
       made.value = await share(session.id, days.value);

@@ -48,10 +48,20 @@ function writing(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }
 
+/** Who types on when a dialog has closed means the dialog, until there is a pause. */
+const PAUSE_MS = 600;
+
 export function listenToKeys() {
+  let typedUntil = 0;
+  const typedOn = (event: KeyboardEvent) => {
+    const meant = document.querySelector('dialog[open]') !== null || event.timeStamp < typedUntil;
+    if (meant) typedUntil = event.key === 'Escape' ? 0 : event.timeStamp + PAUSE_MS;
+    return meant;
+  };
   const pressed = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || typedOn(event)) return;
     if (event.key === 'Escape' && live.value?.state === 'running') return stop();
+    if (event.key === 'Escape' && event.target instanceof HTMLElement && event.target.id === 'message') return event.target.blur();
     if (writing(event.target)) return;
     // A menu, a tab list and the graph have keys of their own, and stop them there.
     const found = KEYS.find(([key]) => key === event.key);
@@ -70,7 +80,7 @@ export function ShortcutsDialog() {
       <dl class="keys">
         {KEYS.map(([key, words]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{words}</dd></div>)}
         <div><dt><kbd>Enter</kbd></dt><dd>Send the message; with Shift a new line</dd></div>
-        <div><dt><kbd>Esc</kbd></dt><dd>Stop the reply, or close what is open</dd></div>
+        <div><dt><kbd>Esc</kbd></dt><dd>Stop the reply, close what is open, or leave the message field</dd></div>
       </dl>
     </Dialog>
   );

@@ -1,19 +1,34 @@
 // Sessions: find one, open one, start one; and the way to the other places.
 import { useSignal } from '@preact/signals';
-import { chosenTag, moreSessions, nextCursor, refreshSessions, sessions, sessionsLoaded, withInactive } from '../state/sessions';
+import { useEffect } from 'preact/hooks';
+import { chosenTag, moreSessions, nameOf, nextCursor, PAGE, refreshSessions, sessions, sessionsLoaded, withInactive } from '../state/sessions';
 import { attempt } from '../state/notices';
 import { Icon } from './Icon';
 import { ImportButton } from './ImportButton';
 import { Navigation } from './Navigation';
 import { SearchResults } from './SearchResults';
 import { topicWords } from '../text/topic';
-import { SessionRow, titleOf } from './SessionRow';
+import { SessionRow } from './SessionRow';
+
+/** Sessions a request, where all are looked through. */
+const SEARCHED = 100;
 
 export function Sidebar() {
   const words = useSignal('');
   const wanted = words.value.trim().toLowerCase();
-  const shown = sessions.value.filter((session) =>
-    [titleOf(session), topicWords(session.topic), session.id, ...session.tags].some((text) => text.toLowerCase().includes(wanted)));
+  const rows = useSignal(PAGE);
+  const found = sessions.value.filter((session) =>
+    [nameOf(session), topicWords(session.topic), session.id, ...session.tags].some((text) => text.toLowerCase().includes(wanted)));
+  const shown = found.slice(0, rows.value);
+  // All of them are searched: those that are not here yet are fetched, a page after the other.
+  const searching = wanted !== '' && nextCursor.value !== null;
+  useEffect(() => {
+    if (searching) void attempt(() => moreSessions(SEARCHED));
+  }, [searching, nextCursor.value]);
+  const more = async () => {
+    rows.value += PAGE;
+    if (found.length < rows.value) await moreSessions();
+  };
   const tags = [...new Set(sessions.value.flatMap((session) => session.tags))].sort();
   return (
     <aside class="side" aria-label="Sessions">
@@ -41,8 +56,8 @@ export function Sidebar() {
         {shown.length > 0 && (
           <ul>{shown.map((session) => <li key={session.id}><SessionRow session={session} /></li>)}</ul>
         )}
-        {sessionsLoaded.value && shown.length === 0 && <p class="quiet">{wanted ? 'No title or tag matches.' : 'No sessions yet.'}</p>}
-        {nextCursor.value && <button class="button plain" onClick={() => attempt(moreSessions)}>Show more</button>}
+        {sessionsLoaded.value && shown.length === 0 && <p class="quiet">{searching ? 'Searching…' : wanted ? 'No title or tag matches.' : 'No sessions yet.'}</p>}
+        {(found.length > shown.length || (nextCursor.value && !searching)) && <button class="button plain" onClick={() => attempt(more)}>Show more</button>}
         {wanted.length > 1 && <SearchResults words={wanted} />}
       </nav>
       <div class="side-options">

@@ -4,6 +4,7 @@ import { agents, defaultAgent, health, offered } from '../state/catalogue';
 import { startSession } from '../state/chat';
 import { live } from '../state/live';
 import { unstarted } from '../state/outbox';
+import { once } from '../state/notices';
 import { resetDemo, STEPS, tourAgent } from '../state/tour';
 import type { Attachment } from '../text/file';
 import { Composer } from './Composer';
@@ -53,7 +54,7 @@ export function Starter() {
             <ol>
               {STEPS.map((step, index) => (
                 <li key={step.message}>
-                  <button class="step" onClick={() => resetDemo().then(() => begin(step.message))} disabled={index > 0} title={index > 0 ? 'Offered after the one before' : undefined}>
+                  <button class="step" onClick={() => once('start', () => resetDemo().then(() => void begin(step.message)))} disabled={index > 0} title={index > 0 ? 'Offered after the one before' : undefined}>
                     <span class="step-number">{index + 1}</span>
                     <span class="step-words"><strong>{step.message}</strong><span>{step.shows}</span></span>
                   </button>

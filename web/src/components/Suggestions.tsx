@@ -1,6 +1,7 @@
 // The next step of the tour, offered while it is being followed.
 import { sendMessage } from '../state/chat';
 import { live } from '../state/live';
+import { once } from '../state/notices';
 import { session } from '../state/session';
 import { nextStep, STEPS, tourAgent } from '../state/tour';
 import type { Turns } from '../state/turns';
@@ -16,7 +17,7 @@ export function Suggestions({ turns }: { turns: Turns }) {
   return (
     <div class="suggestion">
       <span class="quiet">Next:</span>
-      <button class="chip" onClick={() => sendMessage(head.id, step.message)}>{step.message}</button>
+      <button class="chip" onClick={({ detail: presses }) => presses < 2 && once(`send ${step.message}`, async () => void sendMessage(head.id, step.message))}>{step.message}</button>
       <span class="quiet only-wide">{step.shows.toLowerCase()}</span>
     </div>
   );

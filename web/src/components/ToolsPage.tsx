@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { at, change } from '../api/client';
 import type { Tool } from '../api/types';
-import { attempt, tell } from '../state/notices';
+import { once, tell } from '../state/notices';
 import { listTools } from '../state/tools';
 import { pretty } from '../text/json';
 import { moment } from '../text/numbers';
@@ -54,7 +54,7 @@ function definition(tool: Pick<Tool, 'title' | 'description' | 'input_schema'>):
 }
 
 function ToolRow({ tool, onApproved }: { tool: Tool; onApproved: () => void }) {
-  const approve = () => attempt(async () => {
+  const approve = () => once(`approve ${tool.server}:${tool.name}`, async () => {
     await change('POST', at('tools', tool.server, tool.name, 'approve'));
     tell(`${tool.name} is approved as it is now.`);
     onApproved();

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { TurnBrief } from '../api/types';
 import { inspect, inspected, inspectorOpen } from '../state/inspector';
 import { session as open } from '../state/session';
+import { wasLeft } from '../state/left';
 import { otherVersions } from '../state/forks';
 import type { Turns } from '../state/turns';
 import { failureOf } from '../text/failure';
@@ -37,15 +38,15 @@ export function TurnView({ turns, turn }: { turns: Turns; turn: number }) {
   const editing = useSignal(false);
   const brief = turns.get(turn);
   if (!brief) return <Outline turn={turn} />;
-  const failure = failureOf(brief);
+  const failure = failureOf(brief, wasLeft(turns.session, turn));
   const last = turn === turns.total.value;
   return (
     <div class="turn" data-status={brief.status}>
       {editing.value
         ? <SaidEditor session={turns.session} turn={brief} onClose={() => (editing.value = false)} />
-        : brief.message && <Said text={brief.message} attachments={brief.attachments ?? []} />}
+        : brief.message && <Said text={brief.message} attachments={brief.attachments ?? []} stored={{ session: turns.session, turn: brief }} />}
       {brief.tools_used.length > 0 && <PastCalls turns={turns} turn={brief} />}
-      {brief.reply && <Markdown text={brief.reply} />}
+      {brief.reply.trim() && <Markdown text={brief.reply} />}
       {failure && <FailedTurn session={turns.session} turn={brief} failure={failure} last={last} />}
       {brief.status === 'refused' && <p class="status">A call was refused.</p>}
       {brief.withheld && brief.status !== 'erased' && <p class="status">No request uses this turn: a memory that was said in it was forgotten.</p>}

@@ -7,11 +7,14 @@ import { events, type SentEvent } from '../api/sse';
 import type { AwaitedCall, ContextBrief, Conversation, TurnBrief, Usage } from '../api/types';
 import { silent } from './connection';
 import { filesOf, write } from './drafts';
+import { noteLeft } from './left';
 import { addCall, addText, begin, live, showText, showUnsent, update, updateCall, waitingCall } from './live';
 import { complain, tell } from './notices';
+import { isAllowed, withdraw } from './permissions';
 import { outbox, put, take, type Outgoing } from './outbox';
 import { addressOf, go } from './route';
 import { refreshSession, session, show, turns } from './session';
+import { lookAgain } from './elsewhere';
 import { createSession, refreshSessions, type NewSession } from './sessions';
 import { entitiesChanged } from './entities';
 import type { Attachment } from '../text/file';
@@ -89,10 +92,15 @@ export function stop() {
 }
 
 export async function decide(id: string, call: string, approve: boolean, forSession = false) {
+  const asked = live.value?.calls.find((known) => known.id === call);
+  if (asked?.state !== 'waiting') return;
   updateCall(call, { state: approve ? 'running' : 'refused' });
   update({ state: 'running' });
   const body = { approve, ...(forSession ? { scope: 'session' } : {}) };
   await follow(id, API + at('conversations', id, 'approvals', call), body, { accept: 'text/event-stream' }, call);
+  if (forSession && (await isAllowed(id, asked))) {
+    tell(`${asked.name} may run in this session without asking. Sources lists it.`, () => withdraw(id, asked));
+  }
 }
 
 /** Sends a request and follows its events; `deciding` names the call that it decides. */
@@ -128,7 +136,9 @@ async function follow(id: string, path: string, body: unknown, headers: Record<s
   } else if (problem && deciding) {
     updateCall(deciding, { state: 'waiting' });
     update({ state: 'waiting' });
-    return complain(problem);
+    if (problem.status !== 404) return complain(problem);
+    await lookAgain().catch(() => undefined);
+    return tell('This call no longer waits: it was decided elsewhere, or its time is over.');
   } else if (problem) {
     if (problem.code === 'session_inactive') void refreshSession().catch(() => undefined);
     return update({ state: 'unsent', problem });
@@ -226,6 +236,7 @@ export async function reconcile(head: Conversation) {
     const latest = await get<{ turns: TurnBrief[] }>(path).then((answer) => answer.turns, () => []);
     const stored = latest.find((turn) => turn.turn > outgoing.turnsBefore && turn.message === outgoing.message);
     if (stored || head.paused?.message === outgoing.message) {
+      if (stored?.status === 'partial') noteLeft(head.id, stored.turn);
       const shown = live.peek();
       return shown === null || shown.state === 'unsent' ? settle(head.id, stored?.turn ?? null) : take(head.id);
     }

@@ -2,14 +2,14 @@
 import type { Conversation, TurnBrief } from '../api/types';
 import { attachedTo } from './attached';
 import { sendMessage } from './chat';
-import { attempt, tell } from './notices';
+import { once, tell } from './notices';
 import { addressOf, go } from './route';
 import { show } from './session';
 import { forkSession, refreshSessions, sessions } from './sessions';
 
 /** Forks before a turn and sends a message there: the turn's own, or an edited one. */
 export function sayAgain(session: string, turn: TurnBrief, message = turn.message): Promise<boolean> {
-  return attempt(async () => {
+  return once(`fork ${session} ${turn.turn} ${message}`, async () => {
     const attachments = await attachedTo(session, turn);
     const forked = await forkSession(session, turn.turn - 1);
     show(forked);
@@ -17,13 +17,13 @@ export function sayAgain(session: string, turn: TurnBrief, message = turn.messag
     const kept = turn.turn === 1 ? 'The original stays as it is.' : `It begins with the first ${turn.turn - 1 === 1 ? 'turn' : `${turn.turn - 1} turns`}; the original stays as it is.`;
     tell(`This is a fork. ${kept}`);
     void refreshSessions().catch(() => undefined);
-    await sendMessage(forked.id, message, { attachments });
+    void sendMessage(forked.id, message, { attachments });
   });
 }
 
 /** Forks a session after a turn. */
 export function forkAfter(session: string, turn: number): Promise<boolean> {
-  return attempt(async () => {
+  return once(`fork ${session} ${turn}`, async () => {
     const forked = await forkSession(session, turn);
     await refreshSessions();
     go(addressOf(forked.id));

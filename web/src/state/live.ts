@@ -60,7 +60,8 @@ export function addCall(call: LiveCall) {
 
 export function waitingCall(call: AwaitedCall): LiveCall {
   const { id, server, name, arguments: given, reason } = call;
-  return { id, server, name, arguments: given, reason, state: 'waiting', forSession: call.session_scope ?? false };
+  const state = call.approved === true ? 'running' : call.approved === false ? 'refused' : 'waiting';
+  return { id, server, name, arguments: given, reason, state, forSession: call.session_scope ?? false };
 }
 
 /** A session that was left while calls wait: shows again what was said and what waits. */

@@ -49,6 +49,20 @@ export function sentence(text: string): string {
   return text ? text[0]!.toUpperCase() + text.slice(1) : text;
 }
 
+const underWay = new Set<string>();
+/** The second press of a double-click comes within this time. */
+const PRESS_MS = 600;
+
+/** As `attempt`, for what makes something: pressed again while it is under way, or at once, it is not done twice. */
+export async function once(what: string, work: () => Promise<unknown>): Promise<boolean> {
+  if (underWay.has(what)) return false;
+  underWay.add(what);
+  const pressed = performance.now();
+  const done = await attempt(work);
+  setTimeout(() => underWay.delete(what), Math.max(0, pressed + PRESS_MS - performance.now()));
+  return done;
+}
+
 /** Runs something and tells of its failure; answers whether it succeeded. */
 export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
   try {

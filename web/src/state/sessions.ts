@@ -2,9 +2,10 @@
 import { saveAs } from './download';
 import { signal } from '@preact/signals';
 import { API, at, change, get, Problem, query, send } from '../api/client';
+import { topicWords } from '../text/topic';
 import type { Conversation, Erasure, SearchHit, Settings } from '../api/types';
 
-const PAGE = 50;
+export const PAGE = 50;
 
 export const sessions = signal<Conversation[]>([]);
 export const sessionsLoaded = signal(false);
@@ -17,8 +18,8 @@ interface Page {
   next_cursor: string | null;
 }
 
-function page(cursor: string | null): Promise<Page> {
-  return get(`/conversations${query({ limit: PAGE, cursor, tag: chosenTag.value, inactive: withInactive.value || null })}`);
+function page(cursor: string | null, limit = PAGE): Promise<Page> {
+  return get(`/conversations${query({ limit, cursor, tag: chosenTag.value, inactive: withInactive.value || null })}`);
 }
 
 export async function refreshSessions() {
@@ -28,12 +29,20 @@ export async function refreshSessions() {
   sessionsLoaded.value = true;
 }
 
-export async function moreSessions() {
-  if (!nextCursor.value) return;
-  const answer = await page(nextCursor.value);
+export async function moreSessions(limit = PAGE) {
+  const cursor = nextCursor.value;
+  if (!cursor) return;
+  const answer = await page(cursor, limit);
+  // The list was read anew in the meantime.
+  if (nextCursor.value !== cursor) return;
   const known = new Set(sessions.value.map((session) => session.id));
   sessions.value = [...sessions.value, ...answer.conversations.filter((session) => !known.has(session.id))];
   nextCursor.value = answer.next_cursor;
+}
+
+/** What a session is called: its title, else what it is about. */
+export function nameOf({ title, topic, turns, id }: Conversation): string {
+  return title || topicWords(topic) || (turns === 0 ? 'New session' : `Session ${id.slice(0, 8)}`);
 }
 
 /** The title of one of the user's conversations, from the list where it is there. */
@@ -86,10 +95,15 @@ export async function eraseSession(id: string): Promise<Erasure> {
   return receipt;
 }
 
+/** A name without what file systems refuse. */
+function fileName(name: string): string {
+  return name.replace(/[\\/:*?"<>|\p{Cc}]+/gu, ' ').replace(/\s+/g, ' ').trim().replace(/^\.+/, '').slice(0, 80).trim() || 'session';
+}
+
 /** Fetches an export with the key and hands it to the browser as a file. */
-export async function exportSession(id: string, format: 'json' | 'markdown') {
-  const response = await send(API + at('conversations', id, 'export') + query({ format }));
-  saveAs(`${id}.${format === 'json' ? 'json' : 'md'}`, await response.blob());
+export async function exportSession(session: Conversation, format: 'json' | 'markdown') {
+  const response = await send(API + at('conversations', session.id, 'export') + query({ format }));
+  saveAs(`${fileName(nameOf(session))}.${format === 'json' ? 'json' : 'md'}`, await response.blob());
 }
 
 /** What a file of a chat product brought. */

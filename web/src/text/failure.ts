@@ -29,18 +29,24 @@ const CAUSES: Record<FailureCause, string> = {
 const CODES: Record<string, string> = {
   no_tool: 'No tool fits this question.',
   too_many_tool_calls: 'It wanted more tool calls than are allowed.',
+  reply_cut: 'The model stopped at its maximum length, so the reply is not whole.',
+  reply_refused: "The model's provider refused to continue, so the reply is not whole.",
+  reply_empty: 'The model said nothing.',
   tool_failed: 'A tool failed.',
   interrupted: 'The reply was interrupted: the server stopped.',
   outcome_unknown: 'The server stopped during this turn.',
   model_failed: 'The model failed.',
 };
 
-export function failureOf({ status, error, form, reply }: TurnBrief): Failure | null {
+/** `left`: the page was closed or loaded again while the reply was coming. */
+export function failureOf({ status, error, form, reply }: TurnBrief, left = false): Failure | null {
   if (error?.code === 'cancelled' || (status === 'partial' && !error)) {
-    const words = reply ? 'Stopped. This is what had been said.' : 'Stopped before anything was said.';
+    const words = left
+      ? reply ? 'The reply ended when the page was left. This is what had been said.' : 'The page was left before anything was said.'
+      : reply ? 'Stopped. This is what had been said.' : 'Stopped before anything was said.';
     return { kind: 'stopped', words, detail: '', answeredWithout: false };
   }
-  if (status === 'complete' && form.by === 'model' && reply === '') return { kind: 'failed', words: 'The model said nothing.', detail: '', answeredWithout: false };
+  if (status === 'complete' && form.by === 'model' && reply.trim() === '') return { kind: 'failed', words: CODES['reply_empty']!, detail: '', answeredWithout: false };
   if (status !== 'failed' && !(status === 'partial' && error)) return null;
   const { code = '', message = '', cause } = error ?? {};
   const words = (cause && CAUSES[cause]) ?? CODES[code] ?? 'The turn failed.';

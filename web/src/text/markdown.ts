@@ -18,6 +18,7 @@ const marked = new Marked({
   async: false,
   renderer: {
     code: ({ text, lang }) => block(text, (lang ?? '').split(/\s/, 1)[0]!),
+    checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
     // HTML within Markdown is shown as the text it is.
     html: ({ text }) => escaped(text),
     // An image would be a request to somebody else's server: its description and address stand in for it.

@@ -49,13 +49,14 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 /** What is past by what has gone by in full; what is to come to the nearest, so that seven days are not six at once. */
 const rounded = (units: number) => (units < 0 ? Math.trunc(units) : Math.round(units));
 
-/** "3 minutes ago", "in 6 days", "just now". */
+/** "3 minutes ago", "in 6 days", "in 20 seconds", "just now". */
 export function ago(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1000;
   for (const [unit, length] of steps) {
     if (Math.abs(seconds) >= length) return relative.format(rounded(seconds / length), unit);
   }
-  return 'just now';
+  // What has just been is now; what is about to be is not.
+  return seconds < 1 ? 'just now' : relative.format(Math.round(seconds), 'second');
 }
 
 const clock = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });

@@ -2,9 +2,9 @@
 import type { TurnBrief } from '../api/types';
 
 /** The words before what a request was made of. Without a model nobody was shown anything; a provider that failed was sent it. */
-export function shownWords(turn: Pick<TurnBrief, 'no_model' | 'form' | 'error'> | null): string {
+export function shownWords(turn: Pick<TurnBrief, 'no_model' | 'status' | 'error'> | null): string {
   if (turn?.no_model) return 'Would be shown:';
-  return turn?.form.by === 'offline' && turn.error?.code === 'model_failed' ? 'Sent:' : 'Shown:';
+  return turn?.status === 'failed' && turn.error?.code === 'model_failed' ? 'Sent:' : 'Shown:';
 }
 
 /** The same for a turn under way. */
