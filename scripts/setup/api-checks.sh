@@ -1,4 +1,4 @@
-# Tools that read the OpenAPI document as others do: a validator, a tester, a generator of TypeScript types.
+# Tools that read the OpenAPI document as others do: a validator, a tester, generators of TypeScript types and of a Python client.
 #
 #   . scripts/setup/api-checks.sh
 #   setup_api_checks CACHE_FOLDER
@@ -6,7 +6,7 @@
 # Installs into the folder once for each set of versions and exports THROUGHLINE_TEST_API_CHECKS, the folder. Needs
 # python3 (3.11 or newer) and npm. The generator needs a TypeScript of its own, so it is not among the page's packages.
 
-API_CHECKS_PYTHON=(openapi-spec-validator==0.9.0 schemathesis==4.32.5)
+API_CHECKS_PYTHON=(openapi-spec-validator==0.9.0 schemathesis==4.32.5 openapi-python-client==0.29.1)
 API_CHECKS_NPM=(openapi-typescript@7.13.0 typescript@5.9.3)
 
 setup_api_checks() {

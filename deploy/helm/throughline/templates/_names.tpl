@@ -6,3 +6,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- define "throughline.name" -}}
 {{- if contains "throughline" .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name }}-throughline{{ end }}
 {{- end }}
+
+{{- define "throughline.firstKey" -}}
+{{- .Values.firstKey.existingSecret | default (printf "%s-first-key" (include "throughline.name" .)) }}
+{{- end }}
