@@ -10,7 +10,7 @@ fn parse(word: &str) -> Piece {
     let (source, rank) = match &word[..1] {
         "R" => {
             let part = HistoryPart::Message;
-            (Source::Recalled { turn: 1, part, on: None }, Rank::Recalled)
+            (Source::Recalled { turn: 1, part, on: None, excerpt: None }, Rank::Recalled)
         }
         "E" => (Source::Entity { entity: "e".into(), name: "n".into() }, Rank::Entity),
         "I" => {

@@ -1,12 +1,13 @@
 //! Turns as pieces of the history, with their text and day.
 //!
-//! Invariant: a piece's text depends only on the record and the part, so a receipt need not store it.
+//! Invariant: a piece's text depends only on the record, the part and the excerpt, so a receipt need not store it.
 
 use std::sync::Arc;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use crate::excerpt::Excerpt;
 use crate::layout;
 use crate::piece::{DayOf, HistoryPart, Piece, Position, Rank, SentPiece, Source};
 use crate::prompt::quote;
@@ -131,13 +132,23 @@ pub fn results_text(record: &TurnRecord) -> String {
     quoted.join("\n")
 }
 
-/// The text of a recalled turn in `layout`.
-pub fn recalled_text(record: &TurnRecord, part: HistoryPart, layout: u32) -> String {
+/// The text of a recalled turn in `layout`; of an excerpt, if one is given.
+pub fn recalled_text(
+    record: &TurnRecord,
+    (part, excerpt): (HistoryPart, Option<Excerpt>),
+    layout: u32,
+) -> String {
     let (speaker, words) = match part.of_turn() {
         HistoryPart::Message => ("user", &record.message),
         HistoryPart::Reply => ("assistant", &record.reply),
         _ => return results_text(record),
     };
+    if let Some(shown) = excerpt.and_then(|excerpt| excerpt.of(words)) {
+        return match split_name(words).0 {
+            Some(name) if shown.starts_with(name) => shown,
+            name => format!("{}: {shown}", name.unwrap_or(speaker)),
+        };
+    }
     if layout == layout::FIRST {
         return quote(&format!("the {speaker}, turn {}", record.turn), words);
     }

@@ -214,7 +214,7 @@ mod tests {
     const PARAMETERS: Parameters = Parameters { reply_tokens_max: 10, temperature: 0.5 };
 
     fn recalled(turn: u64, on: Option<Date>, text: &str) -> Piece {
-        let source = Source::Recalled { turn, part: HistoryPart::Message, on };
+        let source = Source::Recalled { turn, part: HistoryPart::Message, on, excerpt: None };
         Piece::new(source, "", Position::Aside, Rank::Recalled, text)
     }
 

@@ -27,6 +27,7 @@ use tokio::sync::Mutex;
 use crate::embed::Embedder;
 use crate::entity::{Entities, Entity, EntityRef, Kind, KnownEntities, add_aliases, harvest};
 use crate::error::Result;
+use crate::excerpt::EXCERPT_TOKENS;
 use crate::id::SessionId;
 use crate::pack::PackSet;
 use crate::piece::HistoryPart;
@@ -51,6 +52,9 @@ const CATCH_UP_TURNS: u64 = 512;
 const SCORE_MIN: f32 = 0.35;
 /// Maximum sessions in `kept`.
 const KEPT_MAX: u64 = 10_000;
+/// Longer ones are shown as excerpts. What users say themselves is denser than what is said to them.
+const LONG_MESSAGE_TOKENS: u32 = 240;
+const LONG_REPLY_TOKENS: u32 = 120;
 /// Maximum characters of a tool result that are indexed.
 const RESULT_CHARACTERS_MAX: usize = 2_000;
 
@@ -93,12 +97,26 @@ pub struct Recalled {
 
 impl Recalled {
     /// Tokens of its words; tool results are not counted.
-    fn tokens(&self) -> u32 {
+    pub fn tokens(&self) -> u32 {
         match self.part {
             HistoryPart::Message => self.record.tokens.message,
             HistoryPart::Reply => self.record.tokens.reply,
             _ => 0,
         }
+    }
+
+    /// Whether it is so long that an excerpt serves better.
+    pub fn is_long(&self) -> bool {
+        let most = match self.part {
+            HistoryPart::Message => LONG_MESSAGE_TOKENS,
+            _ => LONG_REPLY_TOKENS,
+        };
+        self.tokens() > most
+    }
+
+    /// Tokens of what is shown of it, unless there is room for more.
+    fn tokens_shown(&self) -> u32 {
+        if self.is_long() { EXCERPT_TOKENS } else { self.tokens() }
     }
 }
 
@@ -186,7 +204,7 @@ impl Memory {
                 Some(Recalled { record, part, score: hit.score, session: None })
             }));
             let counted = recalled[found..].iter().filter(|found| is_counted(&found.record));
-            if !reading.goes_on(now.len(), counted.map(Recalled::tokens).sum()) {
+            if !reading.goes_on(now.len(), counted.map(Recalled::tokens_shown).sum()) {
                 break;
             }
             rest = later;

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
+use crate::excerpt::Excerpt;
 use crate::hash::ContentHash;
 use crate::id::SessionId;
 use crate::tokens;
@@ -82,6 +83,9 @@ pub enum Source {
         /// The day of that turn, in the user's time zone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on: Option<Date>,
+        /// What is shown of a long text; all of it if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        excerpt: Option<Excerpt>,
     },
     /// A turn of another session of the user that matches the message.
     Elsewhere {
@@ -90,6 +94,8 @@ pub enum Source {
         part: HistoryPart,
         /// The day of that turn, in the user's time zone.
         on: Date,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        excerpt: Option<Excerpt>,
     },
     Fact {
         id: String,

@@ -250,11 +250,11 @@ fn text_of(piece: &ReceiptPiece, holder: &TurnRecord, layout: u32) -> Option<Str
     match &piece.source {
         Source::Message => quoted().map(|turn| turn.message.clone()),
         Source::History { part, .. } => quoted().map(|turn| history::text_of(turn, *part)),
-        Source::Recalled { part, .. } | Source::Elsewhere { part, .. } => {
-            quoted().map(|turn| history::recalled_text(turn, *part, layout))
+        Source::Recalled { part, excerpt, .. } | Source::Elsewhere { part, excerpt, .. } => {
+            quoted().map(|turn| history::recalled_text(turn, (*part, *excerpt), layout))
         }
         Source::EarlierResult { .. } => {
-            quoted().map(|turn| history::recalled_text(turn, HistoryPart::Results, layout))
+            quoted().map(|turn| history::recalled_text(turn, (HistoryPart::Results, None), layout))
         }
         Source::Day { on, of } => Some(history::day_text(*on, *of)),
         Source::ClientRequest { .. } => Some(String::new()),

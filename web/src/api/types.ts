@@ -318,6 +318,12 @@ export interface Piece {
   since?: number | null;
 }
 
+/** What is shown of a long text, in bytes. */
+export interface Excerpt {
+  from: number;
+  to: number;
+}
+
 export type Source =
   | { kind: 'instructions'; part: string }
   | { kind: 'persona'; name: string }
@@ -330,8 +336,8 @@ export type Source =
   | { kind: 'topic' }
   | { kind: 'entity'; entity: string; name: string }
   | { kind: 'history'; turn: number; part: 'message' | 'results' | 'reply' }
-  | { kind: 'recalled'; turn: number; part: 'message' | 'results' | 'reply'; on?: string }
-  | { kind: 'elsewhere'; session: string; turn: number; part: 'message' | 'results' | 'reply'; on: string }
+  | { kind: 'recalled'; turn: number; part: 'message' | 'results' | 'reply'; on?: string; excerpt?: Excerpt }
+  | { kind: 'elsewhere'; session: string; turn: number; part: 'message' | 'results' | 'reply'; on: string; excerpt?: Excerpt }
   | { kind: 'fact'; id: string; at: string }
   | { kind: 'earlier_result'; turn: number; on?: string }
   | { kind: 'day'; on: string; of: string }

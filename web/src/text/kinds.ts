@@ -76,9 +76,9 @@ export function nameOf(source: Source): string {
     case 'history':
       return `Turn ${source.turn}, ${PART[source.part] ?? source.part}`;
     case 'recalled':
-      return `Turn ${source.turn}, ${PART[source.part] ?? source.part}${source.on ? `, of ${source.on}` : ''}`;
+      return `Turn ${source.turn}, ${PART[source.part] ?? source.part}${source.excerpt ? ', excerpt' : ''}${source.on ? `, of ${source.on}` : ''}`;
     case 'elsewhere':
-      return `Another conversation, turn ${source.turn}, ${PART[source.part] ?? source.part}, of ${source.on}`;
+      return `Another conversation, turn ${source.turn}, ${PART[source.part] ?? source.part}${source.excerpt ? ', excerpt' : ''}, of ${source.on}`;
     case 'fact':
       return 'Something remembered about you';
     case 'earlier_result':

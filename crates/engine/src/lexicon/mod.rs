@@ -19,6 +19,9 @@ mod say;
 
 use std::sync::OnceLock;
 
+use crate::sentence;
+use crate::weights::{CUE_MIN, CUE_SURE};
+
 pub use class::{Class, Family};
 pub use cues::{Cues, Mode};
 pub use language::Language;
@@ -189,20 +192,35 @@ pub fn english() -> &'static Language {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AsksBack {
     No,
+    /// It tells what it needs and asks for something that goes with it.
+    InPassing,
     /// It asks, but perhaps only for an answer.
     Perhaps,
     Yes,
+}
+
+/// A message with more words, in several sentences, tells what it needs itself.
+const QUESTION_WORDS_MAX: usize = 25;
+
+/// Whether a message tells what it needs.
+fn tells_much(said: &str) -> bool {
+    said.split_whitespace().nth(QUESTION_WORDS_MAX).is_some() && sentence::spans(said).len() > 1
 }
 
 /// Whether a text asks about something said earlier. `in_talk`: it is part of a talk among named speakers, who
 /// ask each other about the present.
 pub fn asks_back(said: &str, in_talk: bool) -> AsksBack {
     let language = of(said);
-    if !in_talk && language.cues.asks(said) >= crate::weights::CUE_MIN {
+    let asked = if in_talk { 0.0 } else { language.cues.asks(said) };
+    let (is_question, tells_much) = (said.trim_end().ends_with(['?', '？', '؟']), tells_much(said));
+    if asked >= if tells_much { CUE_SURE } else { CUE_MIN } {
         return AsksBack::Yes;
     }
-    if !said.trim_end().ends_with(['?', '？', '؟']) {
+    if !is_question && asked < CUE_MIN {
         return AsksBack::No;
+    }
+    if tells_much {
+        return AsksBack::InPassing;
     }
     let mut words = said.split(|c: char| !c.is_alphanumeric());
     let to_partner = words.any(|word| language.is(Class::You, &word.to_lowercase()));

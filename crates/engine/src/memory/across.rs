@@ -224,7 +224,7 @@ impl Memory {
             let new = recalled[found..].iter().filter(|found| {
                 told.insert(ContentHash::of(&history::text_of(&found.record, found.part)))
             });
-            if !reading.goes_on(now.len(), new.map(Recalled::tokens).sum()) {
+            if !reading.goes_on(now.len(), new.map(Recalled::tokens_shown).sum()) {
                 break;
             }
             rest = later;

@@ -16,19 +16,19 @@ use crate::hash::ContentHash;
 use crate::history;
 use crate::id::SessionId;
 use crate::image::Image;
-use crate::layout::{DAY_TOKENS, SPEAKER_TOKENS};
+use crate::layout::DAY_TOKENS;
 use crate::lexicon::AsksBack;
-use crate::memory::Recalled;
 use crate::mode;
 use crate::notice;
 use crate::persona;
 use crate::piece::{DayOf, HistoryPart, Piece, Position, Rank, SentPiece, Source};
 use crate::prompt;
-use crate::search::split_name;
 use crate::select::Selected;
 
 use super::Material;
+use super::present::{Present, part_of, turn_of};
 use super::recall_room::{ELSEWHERE_PART, RecallRoom};
+use super::recalled::{Excerpts, recalled_piece};
 
 /// Maximum present pieces listed in a receipt.
 const PRESENT_NAMED_MAX: usize = 20;
@@ -81,7 +81,10 @@ impl Beside {
         }
         let sends = |text: &str| material.client.is_some_and(|client| client.sends(text));
         let recalled = material.recalled.iter().filter(|found| !sends(&found.record.message));
-        let pieces = recalled.map(|found| recalled_piece(found, material));
+        let excerpts = Excerpts::of(&input.message, recall_room);
+        let pieces = recalled
+            .enumerate()
+            .map(|(place, found)| recalled_piece(found, excerpts.excerpt(found, place), material));
         let (mut elsewhere, recalled): (Vec<Piece>, Vec<Piece>) =
             pieces.partition(|piece| matches!(piece.source, Source::Elsewhere { .. }));
         // The same words in several sessions are told once.
@@ -91,7 +94,7 @@ impl Beside {
         let others_want: u32 = elsewhere.iter().map(cost).sum();
         let kept_for_others = match asks {
             AsksBack::Yes | AsksBack::Perhaps => others_want.min(recall_room / ELSEWHERE_PART),
-            AsksBack::No => 0,
+            AsksBack::InPassing | AsksBack::No => 0,
         };
         let mut beside = Self {
             tokens: 0,
@@ -118,7 +121,7 @@ impl Beside {
     /// Tokens of wanted turns that neither the window nor `stream` shows.
     pub(super) fn recall_beyond(&self, window_from: u64, stream: &[Arc<SentPiece>]) -> u32 {
         let present = Present::of(stream);
-        let missing = self.wanted().filter(|piece| !present.recalled(piece, window_from));
+        let missing = self.wanted().filter(|piece| !present.shows(piece, window_from));
         let own: u32 = missing.map(|piece| cost(piece) + DAY_TOKENS).sum();
         let missing =
             self.wanted_elsewhere().filter(|piece| !present.texts.contains_key(&piece.hash));
@@ -149,7 +152,7 @@ impl Beside {
     ) -> Option<u64> {
         let stated = self.said_here.get(&piece.hash).copied();
         let stated = stated.filter(|turn| {
-            *turn >= window_from || present.recalled.contains(&(*turn, HistoryPart::Message))
+            *turn >= window_from || present.whole.contains(&(*turn, HistoryPart::Message))
         });
         present.since(piece, stream).or(stated)
     }
@@ -168,7 +171,7 @@ impl Beside {
         let mut already = Vec::new();
         let mut recalled: Vec<Piece> = Vec::new();
         for piece in self.wanted() {
-            match present.recalled(piece, window_from) {
+            match present.shows(piece, window_from) {
                 true => already.extend(turn_of(piece).map(|turn| shown(piece, turn))),
                 false => recalled.push(piece.clone()),
             }
@@ -204,68 +207,13 @@ impl Beside {
     }
 }
 
-/// What a stream shows.
-struct Present {
-    texts: HashMap<ContentHash, u64>,
-    recalled: HashSet<(u64, HistoryPart)>,
-}
-
-impl Present {
-    fn of(stream: &[Arc<SentPiece>]) -> Self {
-        let mut present = Self { texts: HashMap::new(), recalled: HashSet::new() };
-        for sent in stream {
-            match (&sent.piece.source, turn_of(&sent.piece)) {
-                (_, Some(turn)) => {
-                    present.recalled.insert((turn, part_of(&sent.piece)));
-                }
-                (Source::History { turn, part }, _) => {
-                    present.recalled.insert((*turn, part.of_turn()));
-                }
-                _ => {
-                    present.texts.insert(sent.piece.hash, sent.since);
-                }
-            }
-        }
-        present
-    }
-
-    fn recalled(&self, piece: &Piece, window_from: u64) -> bool {
-        let Some(turn) = turn_of(piece) else { return false };
-        turn >= window_from || self.recalled.contains(&(turn, part_of(piece)))
-    }
-
-    /// The turn that added a piece, if it is still valid: guidance is valid until another is given, and a fact
-    /// about an entity until a newer one is stated.
-    fn since(&self, piece: &Piece, stream: &[Arc<SentPiece>]) -> Option<u64> {
-        let since = *self.texts.get(&piece.hash)?;
-        let same_kind = |sent: &&Arc<SentPiece>| {
-            let (one, other) = (&sent.piece.source, &piece.source);
-            match (one, other) {
-                (Source::Instructions { part: one }, Source::Instructions { part: other }) => {
-                    one == other || one.starts_with("mode/") && other.starts_with("mode/")
-                }
-                (
-                    Source::Entity { entity: kind, name },
-                    Source::Entity { entity: other_kind, name: other_name },
-                ) => kind == other_kind && name == other_name,
-                (Source::Preferences, Source::Preferences) => true,
-                _ => false,
-            }
-        };
-        match stream.iter().rev().find(same_kind) {
-            Some(last) if last.piece.hash != piece.hash => None,
-            _ => Some(since),
-        }
-    }
-}
-
-/// The pieces, best first, that fit into `room`.
+/// The pieces, best first, that fit into `room`. If one does not fit, the next one is tried.
 fn worth(pieces: &[Piece], room: u32) -> impl Iterator<Item = &Piece> {
     let mut left = room;
-    pieces.iter().take_while(move |piece| {
+    pieces.iter().filter(move |piece| {
         let needed = cost(piece);
         let fits = needed <= left;
-        left = left.saturating_sub(needed);
+        left -= if fits { needed } else { 0 };
         fits
     })
 }
@@ -273,7 +221,7 @@ fn worth(pieces: &[Piece], room: u32) -> impl Iterator<Item = &Piece> {
 /// The order of pieces of other sessions: by day, session and turn.
 fn place_elsewhere(piece: &Piece) -> Option<(Date, &SessionId, u64, HistoryPart)> {
     match &piece.source {
-        Source::Elsewhere { session, turn, part, on } => Some((*on, session, *turn, *part)),
+        Source::Elsewhere { session, turn, part, on, .. } => Some((*on, session, *turn, *part)),
         _ => None,
     }
 }
@@ -281,20 +229,6 @@ fn place_elsewhere(piece: &Piece) -> Option<(Date, &SessionId, u64, HistoryPart)
 /// A piece that the request already has, for the receipt.
 fn shown(piece: &Piece, since: u64) -> Arc<SentPiece> {
     Arc::new(SentPiece { piece: piece.clone(), since, kept_in: None, day: None })
-}
-
-fn turn_of(piece: &Piece) -> Option<u64> {
-    match piece.source {
-        Source::Recalled { turn, .. } | Source::EarlierResult { turn, .. } => Some(turn),
-        _ => None,
-    }
-}
-
-fn part_of(piece: &Piece) -> HistoryPart {
-    match piece.source {
-        Source::Recalled { part, .. } => part,
-        _ => HistoryPart::Results,
-    }
 }
 
 /// The user's preferences from the session's settings.
@@ -338,40 +272,6 @@ fn fact_piece(hit: &FactHit) -> Piece {
     Piece::new(source, why, Position::Aside, Rank::Recalled, line).scored(hit.score)
 }
 
-/// A recalled part of a turn.
-fn recalled_piece(found: &Recalled, material: &Material<'_>) -> Piece {
-    let Recalled { record, part, score, .. } = found;
-    let day = history::day_of(record, &material.zone);
-    let (turn, on) = (record.turn, Some(day));
-    let text = history::recalled_text(record, *part, crate::layout::CURRENT);
-    let why = match found.session {
-        None => "an older turn that fits the message",
-        Some(_) => "said in another session, and fits the message",
-    };
-    let (source, rank) = match (&found.session, *part) {
-        (Some(session), part) => {
-            let session = session.clone();
-            (Source::Elsewhere { session, turn, part, on: day }, Rank::Recalled)
-        }
-        (None, HistoryPart::Results) => (Source::EarlierResult { turn, on }, Rank::EarlierResult),
-        (None, part) => (Source::Recalled { turn, part, on }, Rank::Recalled),
-    };
-    let named = split_name(&text).0.is_some();
-    let speaker = if named { 0 } else { SPEAKER_TOKENS };
-    let piece = match part {
-        HistoryPart::Message => {
-            let tokens = record.tokens.message + speaker;
-            Piece::counted(source, why, Position::Aside, rank, text, tokens)
-        }
-        HistoryPart::Reply => {
-            let tokens = record.tokens.reply + speaker;
-            Piece::counted(source, why, Position::Aside, rank, text, tokens)
-        }
-        _ => Piece::new(source, why, Position::Aside, rank, text),
-    };
-    piece.scored(*score)
-}
-
 /// Guidance for the message. Without tools an inferred mode has nothing to guide; an explicit mode applies
 /// anyway.
 fn guidance(material: &Material<'_>, selected: &Selected) -> Option<Piece> {
@@ -406,28 +306,4 @@ fn given_piece(name: &str, text: &str) -> Piece {
         Rank::SessionItem,
         prompt::quote(name, text),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn instructions(part: &str) -> Piece {
-        let source = Source::Instructions { part: part.into() };
-        Piece::new(source, "test", Position::Aside, Rank::Guidance, part)
-    }
-
-    #[test]
-    fn instructions_that_are_visible_are_not_repeated() {
-        let sent = |(turn, part): (u64, &&str)| {
-            let piece = instructions(part);
-            Arc::new(SentPiece { piece, since: turn, kept_in: None, day: None })
-        };
-        let parts = ["entities", "query", "mode/search", "mode/creation"];
-        let stream: Vec<_> = (1..).zip(&parts).map(sent).collect();
-        let present = Present::of(&stream);
-        let since = |part: &str| present.since(&instructions(part), &stream);
-        assert_eq!(parts.map(since), [Some(1), Some(2), None, Some(4)]);
-        assert_eq!(since("calm"), None);
-    }
 }

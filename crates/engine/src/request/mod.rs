@@ -11,7 +11,9 @@
 mod beside;
 mod client;
 mod prefix;
+mod present;
 mod recall_room;
+mod recalled;
 mod report;
 mod window;
 

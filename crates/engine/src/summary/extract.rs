@@ -3,16 +3,16 @@
 //! Independent of the language: a sentence has a fact if it has a number, a name or an identifier, and is
 //! distinctive if its words are rare among the candidates.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 use jiff::civil::Date;
 
-use crate::full_stop::stop_goes_on;
 use crate::history::HistoryTurn;
 use crate::layout;
 use crate::piece::{HistoryPart, Source};
 use crate::search::words::stems;
+use crate::sentence::sentences;
 use crate::session::head::Summary;
 use crate::tokens;
 
@@ -237,46 +237,4 @@ fn again(previous: &Summary) -> (Vec<Candidate>, String) {
         }
     }
     (found, prose.join("\n"))
-}
-
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().flat_map(|line| {
-        let mut parts = Vec::new();
-        let mut start = 0;
-        let ends: BTreeMap<usize, ()> = line
-            .match_indices(['.', '?', '!', '。', '？', '！'])
-            .map(|(at, mark)| (at + mark.len(), ()))
-            .collect();
-        for end in ends.into_keys() {
-            let rest = &line[end..];
-            let wide = line[..end].ends_with(['。', '？', '！']);
-            let ends_here = rest.is_empty() || wide || rest.starts_with(' ');
-            if ends_here && !stop_goes_on(&line[start..end], rest) {
-                parts.push(line[start..end].trim());
-                start = end;
-            }
-        }
-        parts.push(line[start..].trim());
-        parts.into_iter().filter(|part| !part.is_empty())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_date_or_an_abbreviation_ends_no_sentence() {
-        for (text, expected) in [
-            (
-                "Ich habe bis zum 15. Juni Zeit zum Schneiden. Sonst kostet es 50 Euro.",
-                &["Ich habe bis zum 15. Juni Zeit zum Schneiden.", "Sonst kostet es 50 Euro."][..],
-            ),
-            ("Am 3. und 4. Mai ist zu.", &["Am 3. und 4. Mai ist zu."]),
-            ("Ask Dr. Grey. She knows.", &["Ask Dr. Grey.", "She knows."]),
-            ("It is in room 9. Then we left.", &["It is in room 9.", "Then we left."]),
-        ] {
-            assert_eq!(sentences(text).collect::<Vec<_>>(), expected);
-        }
-    }
 }

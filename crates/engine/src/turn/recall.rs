@@ -63,7 +63,9 @@ impl Pipeline {
         let message = (input.message.as_str(), vector.as_slice());
         let parts_max = match room.asks {
             AsksBack::Yes | AsksBack::Perhaps => self.limits.recalled_parts,
-            AsksBack::No => RECALLED_PARTS_UNASKED.min(self.limits.recalled_parts),
+            AsksBack::InPassing | AsksBack::No => {
+                RECALLED_PARTS_UNASKED.min(self.limits.recalled_parts)
+            }
         };
         let bounds = RecallBounds { parts_max, tokens: room.tokens };
         let recalled = match self.memory_scope(turn) {
@@ -105,7 +107,7 @@ impl Pipeline {
             AsksBack::Yes => true,
             // Named speakers ask each other about the present.
             AsksBack::Perhaps => split_name(message).0.is_none() || session.head.turns == 0,
-            AsksBack::No => session.head.turns == 0,
+            AsksBack::InPassing | AsksBack::No => session.head.turns == 0,
         };
         if !asks || matches!(scope, MemoryScope::Off | MemoryScope::Session) {
             return Ok(Vec::new());

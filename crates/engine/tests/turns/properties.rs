@@ -18,7 +18,11 @@ fn pieces() -> impl Strategy<Value = Vec<Piece>> {
         let part = HistoryPart::Message;
         let rule = |mode| Source::Rule { name: "r".into(), mode };
         let (source, place, rank) = match kind {
-            0 => (Source::Recalled { turn: 1, part, on: None }, Position::Aside, Rank::Recalled),
+            0 => (
+                Source::Recalled { turn: 1, part, on: None, excerpt: None },
+                Position::Aside,
+                Rank::Recalled,
+            ),
             1 => {
                 let source = Source::Entity { entity: "e".into(), name: "n".into() };
                 (source, Position::Aside, Rank::Entity)

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use throughline_engine::excerpt::Excerpt;
 use throughline_engine::id::SessionId;
 use throughline_engine::piece::{DayOf, HistoryPart, IncludeMode, Source};
 
@@ -103,6 +104,7 @@ async fn every_source_of_a_piece_is_documented() {
     let (turn, on, name) = (1, jiff::civil::date(2026, 3, 1), String::from("x"));
     let (part, mode) = (HistoryPart::Message, IncludeMode::Always);
     let session = SessionId::new("s").unwrap();
+    let excerpt = Some(Excerpt { from: 0, to: 9 });
     let sources = [
         Source::Instructions { part: name.clone() },
         Source::Persona { name: name.clone() },
@@ -114,8 +116,8 @@ async fn every_source_of_a_piece_is_documented() {
         Source::Summary { from: 1, to: 2 },
         Source::Topic,
         Source::Entity { entity: name.clone(), name: name.clone() },
-        Source::Recalled { turn, part, on: Some(on) },
-        Source::Elsewhere { session, turn, part, on },
+        Source::Recalled { turn, part, on: Some(on), excerpt },
+        Source::Elsewhere { session, turn, part, on, excerpt },
         Source::Fact { id: name.clone(), at: jiff::Timestamp::UNIX_EPOCH, quoted: true },
         Source::EarlierResult { turn, on: Some(on) },
         Source::Day { on, of: DayOf::Message },

@@ -237,6 +237,15 @@ fn an_adverb_at_the_start_or_the_end_changes_nothing() {
 fn a_part_that_is_played_and_a_level_are_not() {
     for talk in [
         "Play a pirate: my ship is the Black Gull",
+        "Let's play! I live in a lighthouse and my cat is called Brine.",
+        "I'm Sir Aldous, my sword is called Whisper. You are the innkeeper.",
+        "You're the waiter, I'm the guest. I'm allergic to nuts!",
+        "I'll be the applicant. My name is Ruth Kemp and I work at Bosch. Ask me something.",
+        "Practice call: I'm a vegetarian and I live in Leeds",
+        "I'm on a whisky diet, I've lost three days already. Know any better ones?",
+        "Ich bin Käpt'n Holm, mein Schiff heißt Alster. Du bist der Steuermann.",
+        "Wir spielen jetzt: mein Hund heißt Donner",
+        "Übungsgespräch: ich arbeite bei Siemens",
         "Sei ein Pirat: mein Schiff heißt Seeteufel",
         "My phone is at 3 percent",
         "Mein Handy ist bei 5 Prozent",

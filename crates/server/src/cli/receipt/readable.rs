@@ -5,6 +5,7 @@ use std::fmt::Write;
 use console::style;
 use serde::Deserialize;
 use serde_json::Value;
+use throughline_engine::excerpt::Excerpt;
 use throughline_engine::piece::{HistoryPart, IncludeMode, Source};
 use throughline_engine::receipt::{BudgetReport, DropReason};
 use throughline_engine::tool::ToolName;
@@ -174,9 +175,11 @@ pub(crate) fn name(source: &Source) -> String {
         Source::Summary { from, to } => format!("turns {from}-{to}"),
         Source::Topic => "topic".into(),
         Source::Entity { entity, name } => format!("{entity} {name}"),
-        Source::Recalled { turn, part: of, .. } => format!("recalled turn {turn} {}", part(*of)),
-        Source::Elsewhere { session, turn, part: of, .. } => {
-            format!("session {session}, turn {turn} {}", part(*of))
+        Source::Recalled { turn, part: of, excerpt, .. } => {
+            format!("recalled turn {turn} {}{}", part(*of), cut(*excerpt))
+        }
+        Source::Elsewhere { session, turn, part: of, excerpt, .. } => {
+            format!("session {session}, turn {turn} {}{}", part(*of), cut(*excerpt))
         }
         Source::Fact { id, .. } => format!("memory {id}"),
         Source::EarlierResult { turn, .. } => format!("result of turn {turn}"),
@@ -187,6 +190,10 @@ pub(crate) fn name(source: &Source) -> String {
         Source::ClientRequest { bytes } => format!("the client's own request, {bytes} bytes"),
         Source::Message => "the message".into(),
     }
+}
+
+fn cut(excerpt: Option<Excerpt>) -> &'static str {
+    if excerpt.is_some() { ", excerpt" } else { "" }
 }
 
 /// Heading of a source.

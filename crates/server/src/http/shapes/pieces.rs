@@ -45,6 +45,9 @@ pub(crate) struct SourceView {
     /// Day in the user's time zone, such as `2026-03-01`.
     #[serde(skip_serializing_if = "Option::is_none")]
     on: Option<String>,
+    /// What is shown of a long `recalled` or `elsewhere` text; absent if all of it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excerpt: Option<ExcerptView>,
     /// What a `day` dates: `message` (the message after it), `turn` (the turn after it), `exchange` (the turn before it) or, in
     /// requests of earlier versions, `above` (the turns since the previous date line).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,6 +67,15 @@ pub(crate) struct SourceView {
     /// Entity type, for `entity`.
     #[serde(skip_serializing_if = "Option::is_none")]
     entity: Option<String>,
+}
+
+/// A range of a text.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ExcerptView {
+    /// First byte in UTF-8.
+    from: u32,
+    /// The byte after the last one.
+    to: u32,
 }
 
 /// A piece that one request sent and the other dropped, or that both dropped for different reasons.
