@@ -124,6 +124,12 @@ impl Language {
         }
     }
 
+    /// Whether a text speaks to its reader.
+    pub fn addresses(&self, text: &str) -> bool {
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| self.is(Class::You, &word.to_lowercase()))
+    }
+
     /// Whether a lower-case word is of a class.
     pub fn is(&self, class: Class, word: &str) -> bool {
         self.words.get(&class).is_some_and(|words| words.contains(word))

@@ -222,12 +222,15 @@ pub fn asks_back(said: &str, in_talk: bool) -> AsksBack {
     if tells_much {
         return AsksBack::InPassing;
     }
-    let mut words = said.split(|c: char| !c.is_alphanumeric());
-    let to_partner = words.any(|word| language.is(Class::You, &word.to_lowercase()));
-    match !to_partner && language.cues.names_something(said) {
+    match !language.addresses(said) && language.cues.names_something(said) {
         true => AsksBack::Yes,
         false => AsksBack::Perhaps,
     }
+}
+
+/// Whether a text speaks to its reader.
+pub fn addresses(text: &str) -> bool {
+    of(text).addresses(text)
 }
 
 /// A word of a tool's name in the plural.

@@ -65,6 +65,11 @@ impl Speakers {
         Named { speakers, words, nothing_else }
     }
 
+    /// Whether the speaker of a unit has a name.
+    pub(super) fn is_named(&self, slot: Slot) -> bool {
+        self.of_slot.get(slot as usize).is_some_and(Option::is_some)
+    }
+
     pub(super) fn said_by(&self, slot: Slot, named: &Named) -> bool {
         let speaker = self.of_slot.get(slot as usize).copied().flatten();
         speaker.is_some_and(|speaker| named.speakers.contains(&speaker))

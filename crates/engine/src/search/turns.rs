@@ -2,7 +2,7 @@
 //!
 //! Each part of a turn (message, tool results, reply) is a *unit*. A unit is found by its own words and meaning
 //! and, less, by those of its neighbours. Units of a speaker named in the message rank higher, and so do units
-//! of the same sitting as a strong hit. The caller excludes the turns of the history window.
+//! of the same sitting as a strong hit; what the assistant said ranks lower, unless the message speaks to it. The caller excludes the turns of the history window.
 //!
 //! Invariant: results depend on the indexed turns, not on the order in which they were added.
 
@@ -17,8 +17,10 @@ use super::sittings::Sittings;
 use super::speakers::Speakers;
 use super::unit::TurnUnit;
 use super::vectors::Vectors;
+use crate::lexicon;
 use crate::weights::{
-    RECALL_MEANING, RECALL_QUESTION, RECALL_SAID_FIT, RECALL_SPEAKER, RECALL_WORDS,
+    RECALL_ASSISTANT, RECALL_MEANING, RECALL_QUESTION, RECALL_SAID_FIT, RECALL_SPEAKER,
+    RECALL_WORDS,
 };
 
 /// Turn numbers per session in an index of several: session 3 starts at three times this.
@@ -135,16 +137,26 @@ impl TurnIndex {
             + self.vectors.bytes()
     }
 
+    /// Who asks about something earlier asks most often for what they said themselves, which is less than they were
+    /// told.
+    fn lower_assistant(&self, ranks: &mut [f32]) {
+        for (slot, (rank, unit)) in (0..).zip(ranks.iter_mut().zip(self.order.units())) {
+            if unit.part == Part::Reply && !self.speakers.is_named(slot) {
+                *rank += RECALL_ASSISTANT;
+            }
+        }
+    }
+
     /// The `keep` best matching parts of turns, best first, without `excluded` turns.
     pub fn search(
         &self,
-        query: &str,
+        message: &str,
         query_vector: &[f32],
         keep: usize,
         excluded: impl Fn(u64) -> bool,
     ) -> Vec<Hit> {
         let units = self.order.units();
-        let named = self.speakers.named(query);
+        let named = self.speakers.named(message);
         let query = self.words.weigh(&named.words);
         let words = self.words.score(&query, units.len());
         let mut cosines = self.vectors.scan(query_vector);
@@ -171,6 +183,9 @@ impl TurnIndex {
             .collect();
         for slot in self.speakers.slots_of(&named) {
             ranks[slot] += RECALL_SPEAKER;
+        }
+        if !lexicon::addresses(message) {
+            self.lower_assistant(&mut ranks);
         }
         self.sittings.lift(&mut ranks);
 
