@@ -21,7 +21,7 @@ pub struct Limits {
     pub query_exchanges: usize,
     /// Share of the budget for recalled turns if the message asks about something said earlier.
     pub recall_share_asking: f32,
-    /// The same if it may ask about something said earlier, up to a quarter of `recall_tokens_max`.
+    /// The same if it may ask about something said earlier, up to half of `recall_tokens_max`.
     pub recall_share: f32,
     /// Maximum tokens of recalled turns added to one message.
     pub recall_tokens_max: u32,
@@ -109,12 +109,12 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             window_turns: 0,
-            compact_at: 0.7,
+            compact_at: 0.75,
             compact_to: 0.15,
             query_exchanges: 50,
             recall_share_asking: 0.6,
             recall_share: 0.5,
-            recall_tokens_max: 4_800,
+            recall_tokens_max: 5_600,
             facts_share: 0.05,
             context_tokens: 16_000,
             enrichment_tokens: 4_000,

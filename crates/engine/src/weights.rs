@@ -76,8 +76,8 @@ pub const RECALL_SPEAKER: f32 = 0.25;
 pub const RECALL_SITTING: f32 = 0.3;
 /// Ends in a question, which seldom contains an answer.
 pub const RECALL_QUESTION: f32 = -0.08;
-/// Said by the assistant, if the message does not speak to it. A long reply shares words with nearly any message.
-pub const RECALL_ASSISTANT: f32 = -0.3;
+/// Said by the assistant at length, if the message does not speak to it.
+pub const RECALL_ASSISTANT: f32 = -0.4;
 /// Match of any turn by a named speaker, if the message asks only what they said.
 pub const RECALL_SAID_FIT: f32 = 0.6;
 

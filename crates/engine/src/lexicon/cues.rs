@@ -77,7 +77,7 @@ impl Cues {
             true => Text::new(&with_names_marked(message), self.script),
             false => Text::new(message, self.script),
         };
-        self.asks.score(|cues| cues.count(&text)).clamp(0.0, 1.0)
+        self.asks.score(|cues| cues.count(&text)).clamp(-1.0, 1.0)
     }
 
     /// Whether a message names somebody or something, in languages that capitalise names.

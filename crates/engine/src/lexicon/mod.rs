@@ -192,7 +192,7 @@ pub fn english() -> &'static Language {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AsksBack {
     No,
-    /// It tells what it needs and asks for something that goes with it.
+    /// It asks for knowledge, or tells itself what it needs.
     InPassing,
     /// It asks, but perhaps only for an answer.
     Perhaps,
@@ -219,7 +219,8 @@ pub fn asks_back(said: &str, in_talk: bool) -> AsksBack {
     if !is_question && asked < CUE_MIN {
         return AsksBack::No;
     }
-    if tells_much {
+    // "How do I …?" asks for knowledge.
+    if tells_much || asked < 0.0 {
         return AsksBack::InPassing;
     }
     match !language.addresses(said) && language.cues.names_something(said) {

@@ -1,6 +1,6 @@
 //! Language detection, validity of each file, and reading in a second language.
 
-use super::{Class, Family, Lexicon};
+use super::{AsksBack, Class, Family, Lexicon};
 
 #[track_caller]
 fn check(message: &str, code: &str) {
@@ -62,4 +62,17 @@ fn numbers_verbs_and_plurals_are_read() {
     }
     let words = ["for", "example", "this"];
     assert_eq!(english.starts(Class::Hypothetical, words.into_iter()), Some(2));
+}
+
+#[test]
+fn a_message_that_tells_what_it_needs_asks_in_passing() {
+    let asks = |said: &str| super::asks_back(said, false);
+    let long = "I moved the printer to the second floor, and since then it wants a new address every morning. The \
+        switch there is an old one with a fixed table. Which setting would stop that?";
+    assert_eq!(asks(long), AsksBack::InPassing);
+    assert_eq!(super::asks_back(long, true), AsksBack::InPassing);
+    assert_eq!(asks(&format!("{long} You said something about it.")), AsksBack::Yes);
+    assert_eq!(asks("How do I sharpen a knife?"), AsksBack::InPassing);
+    assert!(asks("Which floor has the printer?") > AsksBack::InPassing);
+    assert_eq!(asks("The printer is on the second floor."), AsksBack::No);
 }

@@ -81,10 +81,8 @@ impl Beside {
         }
         let sends = |text: &str| material.client.is_some_and(|client| client.sends(text));
         let recalled = material.recalled.iter().filter(|found| !sends(&found.record.message));
-        let excerpts = Excerpts::of(&input.message, recall_room);
-        let pieces = recalled
-            .enumerate()
-            .map(|(place, found)| recalled_piece(found, excerpts.excerpt(found, place), material));
+        let mut excerpts = Excerpts::of(&input.message, recall_room);
+        let pieces = recalled.map(|found| recalled_piece(found, excerpts.next(found), material));
         let (mut elsewhere, recalled): (Vec<Piece>, Vec<Piece>) =
             pieces.partition(|piece| matches!(piece.source, Source::Elsewhere { .. }));
         // The same words in several sessions are told once.

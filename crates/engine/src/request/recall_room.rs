@@ -11,8 +11,9 @@ pub(super) const ELSEWHERE_PART: u32 = 5;
 const FIRST_SHARE: f32 = 0.1;
 /// Share of the budget for a message that tells what it needs itself.
 const IN_PASSING_SHARE: f32 = 0.15;
-/// The parts of the most tokens that the two weaker kinds of questions get: one in so many.
-const PERHAPS_PART: u32 = 4;
+/// The parts of the most tokens that weaker kinds of questions and first messages get: one in so many.
+const PERHAPS_PART: u32 = 2;
+const FIRST_PART: u32 = 4;
 const IN_PASSING_PART: u32 = 8;
 /// A session with fewer turns than this has little of its own to recall.
 const YOUNG_TURNS: u64 = 8;
@@ -34,10 +35,14 @@ impl RecallRoom {
         let asks = asks(message);
         let (share, most) = match asks {
             AsksBack::Yes => (limits.recall_share_asking, limits.recall_tokens_max),
+            // Named speakers ask each other about the present.
+            AsksBack::Perhaps if split_name(message).0.is_some() => {
+                (limits.recall_share, limits.recall_tokens_max / FIRST_PART)
+            }
             AsksBack::Perhaps => (limits.recall_share, limits.recall_tokens_max / PERHAPS_PART),
             AsksBack::InPassing => (IN_PASSING_SHARE, limits.recall_tokens_max / IN_PASSING_PART),
             // What a conversation begins with may go on with another.
-            AsksBack::No if turns == 0 => (FIRST_SHARE, limits.recall_tokens_max / PERHAPS_PART),
+            AsksBack::No if turns == 0 => (FIRST_SHARE, limits.recall_tokens_max / FIRST_PART),
             AsksBack::No => (0.0, 0),
         };
         let tokens = budget.share(share).min(most);

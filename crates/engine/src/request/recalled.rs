@@ -6,34 +6,44 @@ use super::Material;
 use crate::excerpt::Excerpt;
 use crate::history;
 use crate::layout::SPEAKER_TOKENS;
+use crate::lexicon;
 use crate::memory::Recalled;
 use crate::piece::{HistoryPart, Piece, Position, Rank, Source};
 use crate::search::split_name;
 use crate::search::words::stems;
 
-/// A long part of an earlier turn is shown whole if it is one of so many best matches and takes at most this part of
-/// the room.
-const WHOLE_BEST: usize = 2;
-const WHOLE_PART: u32 = 3;
+/// The part of the room in which long parts of earlier turns are shown whole, best first: one in so many. What the
+/// assistant said is long, so more of it if the message speaks to the assistant.
+const WHOLE_PART: u32 = 4;
+const WHOLE_PART_ADDRESSED: u32 = 2;
 
 /// Chooses what is shown of long parts.
-pub(super) struct Excerpts {
-    wanted: HashSet<String>,
-    room: u32,
+pub(super) struct Excerpts<'a> {
+    message: &'a str,
+    /// The stems of the message, made for the first excerpt.
+    wanted: Option<HashSet<String>>,
+    /// Tokens left for long parts that are shown whole.
+    whole_left: u32,
 }
 
-impl Excerpts {
-    pub(super) fn of(message: &str, room: u32) -> Self {
-        Self { wanted: stems(split_name(message).1).into_iter().collect(), room }
+impl<'a> Excerpts<'a> {
+    pub(super) fn of(message: &'a str, room: u32) -> Self {
+        let (_, said) = split_name(message);
+        let part = if lexicon::addresses(said) { WHOLE_PART_ADDRESSED } else { WHOLE_PART };
+        Self { message: said, wanted: None, whole_left: room / part }
     }
 
-    /// The excerpt of the match in that place of the ranking; `None` to show all of it.
-    pub(super) fn excerpt(&self, found: &Recalled, place: usize) -> Option<Excerpt> {
-        let fits = || found.tokens() <= self.room / WHOLE_PART;
-        if !found.is_long() || place < WHOLE_BEST && fits() {
+    /// The excerpt of the next best match; `None` to show all of it.
+    pub(super) fn next(&mut self, found: &Recalled) -> Option<Excerpt> {
+        if !found.is_long() {
             return None;
         }
-        Excerpt::best(&history::text_of(&found.record, found.part), &self.wanted)
+        if let Some(left) = self.whole_left.checked_sub(found.tokens()) {
+            self.whole_left = left;
+            return None;
+        }
+        let wanted = self.wanted.get_or_insert_with(|| stems(self.message).into_iter().collect());
+        Excerpt::best(&history::text_of(&found.record, found.part), wanted)
     }
 }
 

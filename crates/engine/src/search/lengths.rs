@@ -19,6 +19,9 @@ pub(super) struct Lengths {
     factors: Vec<f32>,
 }
 
+/// Content words of a text that is neither short nor long.
+const LONG_WORDS: f32 = 30.0;
+
 /// The products of a unit's vector.
 #[derive(Debug, Clone, Copy, Default)]
 struct Products {
@@ -57,6 +60,12 @@ impl Lengths {
         for slot in [Some(slot), previous, next].into_iter().flatten() {
             self.refresh(slot, order);
         }
+    }
+
+    /// How long a unit is, 0–1.
+    pub(super) fn share(&self, slot: Slot) -> f32 {
+        let words = f32::from(self.content_words.get(slot as usize).copied().unwrap_or(0));
+        words / (words + LONG_WORDS)
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -137,12 +137,12 @@ impl TurnIndex {
             + self.vectors.bytes()
     }
 
-    /// Who asks about something earlier asks most often for what they said themselves, which is less than they were
-    /// told.
+    /// Who asks about something earlier asks most often for what they said themselves; a long reply shares words with
+    /// nearly any message.
     fn lower_assistant(&self, ranks: &mut [f32]) {
         for (slot, (rank, unit)) in (0..).zip(ranks.iter_mut().zip(self.order.units())) {
             if unit.part == Part::Reply && !self.speakers.is_named(slot) {
-                *rank += RECALL_ASSISTANT;
+                *rank += RECALL_ASSISTANT * self.lengths.share(slot);
             }
         }
     }

@@ -148,3 +148,22 @@ fn the_sitting_of_a_strong_hit_comes_before_another() {
 fn nothing_is_found_in_an_empty_index() {
     assert_eq!(TurnIndex::default().search("anything", &[1.0], 5, |_| false), []);
 }
+
+#[test]
+fn what_the_assistant_said_comes_after_what_the_user_said_unless_it_is_asked_for() {
+    let mut index = TurnIndex::default();
+    let reply =
+        "For a lemon tree in a pot, take clay granules below and a lemon fertiliser in May.";
+    index.add(1, Part::Message, "User", "My lemon tree stands in a blue pot on the stairs.", &[]);
+    index.add(1, Part::Reply, "Assistant", reply, &[]);
+    for turn in 2..8 {
+        index.add(turn, Part::Message, "User", "It rained all day and we stayed in.", &[]);
+        index.add(turn, Part::Reply, "Assistant", "Rain is good for the soil.", &[]);
+    }
+    let first = |query: &str| index.search(query, &[], 1, |_| false)[0].part;
+    assert_eq!(first("Where is the lemon tree with its pot and fertiliser?"), Part::Message);
+    assert_eq!(first("Which fertiliser for a lemon tree in a pot did you name?"), Part::Reply);
+    // Somebody with a name is not an assistant.
+    index.add(9, Part::Reply, "Assistant", "Ada: The lemon fertiliser for my tree came.", &[]);
+    assert_eq!(index.search("Who got lemon fertiliser?", &[], 1, |_| false)[0].turn, 9);
+}

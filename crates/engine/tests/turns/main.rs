@@ -20,6 +20,7 @@ mod imports;
 mod keys;
 mod known;
 mod layouts;
+mod long_replies;
 mod look_ups;
 mod memory_files;
 mod models;

@@ -18,7 +18,7 @@ const COUNTED: u64 = 40;
 
 /// Allocations of one piece of work.
 const APPEND: u64 = 1_345;
-const PREPARE: u64 = 5_380;
+const PREPARE: u64 = 5_700;
 const TAIL: u64 = 9;
 
 const NAMES: [&str; 5] = ["Maria Chen", "Project Falcon", "core-07", "Berlin", "Initech"];
