@@ -31,6 +31,9 @@ impl Excerpt {
     pub(crate) fn best(text: &str, wanted: &HashSet<String>) -> Option<Self> {
         let mut sentences = sentence::spans(text);
         sentences.truncate(SENTENCES_MAX);
+        if sentences.len() < 2 {
+            return None;
+        }
         let values = near(&values(text, &sentences, wanted));
         let best = (0..values.len()).max_by(|left, right| {
             // Of equal ones the first.

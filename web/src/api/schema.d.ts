@@ -2248,6 +2248,13 @@ export interface components {
             message: string;
             cause?: components["schemas"]["FailureCause"] | null;
         };
+        /** @description A range of a text. */
+        ExcerptView: {
+            /** @description First byte in UTF-8. */
+            from: number;
+            /** @description The byte after the last one. */
+            to: number;
+        };
         /** @description A tool call with its result. */
         ExecutionBody: {
             /** @description Id of the call; default: `call_` and its number. */
@@ -3519,6 +3526,7 @@ export interface components {
             session?: string | null;
             /** @description Day in the user's time zone, such as `2026-03-01`. */
             on?: string | null;
+            excerpt?: components["schemas"]["ExcerptView"] | null;
             /**
              * @description What a `day` dates: `message` (the message after it), `turn` (the turn after it), `exchange` (the turn before it) or, in
              *     requests of earlier versions, `above` (the turns since the previous date line).
