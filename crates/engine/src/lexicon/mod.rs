@@ -202,6 +202,19 @@ pub enum AsksBack {
 /// A message with more words, in several sentences, tells what it needs itself.
 const QUESTION_WORDS_MAX: usize = 25;
 
+fn ends_in_question(text: &str) -> bool {
+    text.trim_end().ends_with(['?', '？', '؟'])
+}
+
+/// The sentences of a message that ask something, and the last one.
+fn questions(said: &str) -> String {
+    let spans = sentence::spans(said);
+    let last = spans.len().saturating_sub(1);
+    let sentences = spans.into_iter().map(|span| &said[span]).enumerate();
+    let asking = sentences.filter(|(at, one)| *at == last || ends_in_question(one));
+    asking.map(|(_, one)| one).collect::<Vec<_>>().join(" ")
+}
+
 /// Whether a message tells what it needs.
 fn tells_much(said: &str) -> bool {
     said.split_whitespace().nth(QUESTION_WORDS_MAX).is_some() && sentence::spans(said).len() > 1
@@ -212,8 +225,11 @@ fn tells_much(said: &str) -> bool {
 pub fn asks_back(said: &str, in_talk: bool) -> AsksBack {
     let language = of(said);
     let asked = if in_talk { 0.0 } else { language.cues.asks(said) };
-    let (is_question, tells_much) = (said.trim_end().ends_with(['?', '？', '؟']), tells_much(said));
-    if asked >= if tells_much { CUE_SURE } else { CUE_MIN } {
+    let tells_much = tells_much(said);
+    let is_question = ends_in_question(said);
+    // What is told on the way is full of words such as "said" and "before".
+    let surely = || !in_talk && language.cues.asks(&questions(said)) >= CUE_SURE;
+    if asked >= CUE_MIN && (!tells_much || surely()) {
         return AsksBack::Yes;
     }
     if !is_question && asked < CUE_MIN {
