@@ -184,7 +184,7 @@ impl Error {
             Self::Store(error) => match error {
                 StoreError::Conflict { .. } => Fault::Conflict,
                 StoreError::TooLarge { .. } => Fault::TooLarge,
-                StoreError::Unavailable { .. } => Fault::Unavailable,
+                StoreError::Unavailable { .. } | StoreError::Full { .. } => Fault::Unavailable,
                 StoreError::Damaged { .. } | StoreError::Refused { .. } => Fault::Internal,
             },
             Self::Unreadable { .. } => Fault::Internal,
@@ -222,6 +222,7 @@ impl Error {
                 StoreError::Refused { .. } => "store_refused",
                 StoreError::TooLarge { .. } => "store_too_large",
                 StoreError::Unavailable { .. } => "store_unavailable",
+                StoreError::Full { .. } => "store_full",
             },
             Self::Unreadable { .. } => "unreadable",
         }
@@ -272,6 +273,9 @@ impl Error {
             Self::Store(StoreError::Refused { hint, .. }) => hint.clone(),
             Self::Store(StoreError::Unavailable { .. }) => {
                 "try again when the store is available".into()
+            }
+            Self::Store(StoreError::Full { .. }) => {
+                "make room on the disk; reading works, and erasing makes room in the store".into()
             }
             Self::Store(StoreError::Damaged { .. }) => {
                 "run throughline check to see what is damaged, then throughline repair".into()

@@ -14,7 +14,7 @@
 //! - [`image`]: pictures that come with a message.
 //! - [`agent`], [`item`], [`persona`], [`preset`], [`mode`], [`prompt`]: the instructions to the model.
 //! - [`notice`], [`resolve`], [`memory`], [`enrich`], [`select`], [`reply`]: the stages of a turn.
-//! - [`schema`]: cost limits for tool schemas, and validation of arguments.
+//! - [`schema`]: cost limits for tool schemas, and validation of arguments. [`exact`]: numbers that cannot be held.
 //! - [`search`]: ranking of turns, items and tools.
 //! - [`permission`], [`rule`], [`pin`], [`catalog`]: which tools exist, and what a call needs to run.
 //! - [`lexicon`], [`weights`]: the words of a language, and the weight of each cue.
@@ -38,6 +38,7 @@ pub mod enrich;
 pub mod entity;
 pub mod error;
 pub mod events;
+pub mod exact;
 pub mod excerpt;
 pub mod fact;
 pub mod failure;

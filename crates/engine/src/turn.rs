@@ -218,7 +218,7 @@ impl Pipeline {
         let span = turn.span.clone();
         let answering = async {
             let assembled = Box::pin(self.assemble(&turn, input)).await?;
-            let beginning = stages::Beginning::New(turn.started, turn.started.elapsed());
+            let began = stages::Beginning::New(turn.started, turn.started.elapsed());
             events.tell(TurnEvent::Context(Box::new(assembled.receipt.clone())));
             let asked = TurnPrompt {
                 message: &input.message,
@@ -228,7 +228,7 @@ impl Pipeline {
             };
             let ended = Box::pin(self.reply(&turn, &assembled, asked, &events)).await?;
             let mut draft = TurnDraft::of(&turn, &input.message, assembled);
-            draft.beginning = Some(beginning);
+            (draft.beginning, draft.withheld) = (Some(began), input.has_forgotten());
             Box::pin(self.conclude(caller, &turn, draft, ended, key.as_ref(), &events)).await
         };
         let outcome = answering.instrument(span.clone()).await;

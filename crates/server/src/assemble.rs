@@ -14,7 +14,7 @@ use throughline_engine::models::ModelBook;
 use throughline_engine::pack::PackSet;
 use throughline_engine::store::Store;
 use throughline_store::redis::RedisOptions;
-use throughline_store::{OpenOptions, StoreUrl};
+use throughline_store::{OpenOptions, StoreUrl, disk};
 use throughline_upstream::embed::{Cached, Embedded, OpenAiEmbedder, OpenAiEmbedderSettings};
 use throughline_upstream::mcp::McpProxy;
 use throughline_upstream::model;
@@ -144,8 +144,16 @@ pub fn can_note_erasures(config: &Config) -> Result<(), Failure> {
         return Ok(());
     }
     let log = ErasureLog::new(&config.backups.folder);
-    let prepared = log.prepare().and_then(|()| log.read());
-    let read = prepared.map_err(|error| {
+    let prepared = match log.prepare() {
+        // What is stored can be read all the same, and erasures have their own room.
+        Err(error) if disk::is_full(&error) => {
+            let log = log.path().display().to_string();
+            tracing::error!(%log, "the disk is full: nothing can be written until there is room");
+            Ok(())
+        }
+        prepared => prepared,
+    };
+    let read = prepared.and_then(|()| log.read()).map_err(|error| {
         let what = format!("cannot log erasures in {}: {error}", log.path().display());
         Failure::new(what, "set backups.folder to a writable folder")
     })?;

@@ -113,7 +113,9 @@ pub async fn copy(
                     let report = &copier.report;
                     progress(Progress { key: &row.key, outcome, report, total });
                 }
-                Err(error @ StoreError::Unavailable { .. }) => return Err(error),
+                Err(error @ (StoreError::Unavailable { .. } | StoreError::Full { .. })) => {
+                    return Err(error);
+                }
                 Err(error) => {
                     // Leave no partial thread in the target.
                     if there.is_none() {

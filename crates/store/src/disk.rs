@@ -76,6 +76,11 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     sync_folder_of(path)
 }
 
+/// Whether something failed because there was no room for it.
+pub fn is_full(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
 /// Size of the probe: too large for the file system to store inline in the inode.
 const PROBE_BYTES: usize = 4096;
 

@@ -10,7 +10,8 @@
 //! - [`memory`], [`sqlite`], [`files`]: local backends, for one machine.
 //! - [`redis`], [`s3`]: remote backends, for many machines.
 //! - [`index`]: full-text search; derived data that can be rebuilt at any time.
-//! - [`copy`]: copies one store into another. [`replace`]: swaps in a restored store.
+//! - [`copy`]: copies one store into another. [`replace`]: swaps in a restored store. [`reserve`]: room for erasures
+//!   on a full disk.
 //! - [`conformance`]: the shared test suite, one function per guarantee of the contract.
 //! - [`limit`]: size limits. [`disk`]: durable file operations. [`mod@redact`]: URLs without secrets.
 
@@ -29,6 +30,7 @@ mod open_lock;
 pub mod redact;
 pub mod redis;
 pub mod replace;
+pub mod reserve;
 pub mod s3;
 #[cfg(feature = "sabotage")]
 pub mod sabotage;

@@ -11,6 +11,7 @@ use crate::files::{self, Files};
 use crate::memory::Memory;
 use crate::redis::{RedisOptions, RedisShared, RedisStore};
 use crate::replace::{self, StoreLock};
+use crate::reserve::ReservingStore;
 use crate::s3::{S3Options, S3Store};
 use crate::sqlite::Sqlite;
 use crate::url::{OpenOptions, StoreUrl};
@@ -65,14 +66,17 @@ pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store
     refuse_lost(url, options)?;
     let store: Arc<dyn Store> = match url {
         StoreUrl::Memory => Arc::new(Memory::new()),
-        StoreUrl::Sqlite(path) => Arc::new(Sqlite::open(path, options.busy_wait).await?),
+        StoreUrl::Sqlite(path) => {
+            let open = || Sqlite::open(path, options.busy_wait);
+            Arc::new(ReservingStore::open(path, open).await?)
+        }
         StoreUrl::S3(url) => {
             let settings = S3Options::from_url(url)?;
             let mut settings = settings.with_environment(options.variables.0.iter().cloned());
             settings.create_bucket &= options.create;
             Arc::new(S3Store::open(settings).await?)
         }
-        StoreUrl::Files(path) => Arc::new(Files::open(path).await?),
+        StoreUrl::Files(path) => Arc::new(ReservingStore::open(path, || Files::open(path)).await?),
         StoreUrl::Redis(url) => Arc::new(RedisStore::open(RedisOptions::from_url(url)?).await?),
     };
     #[cfg(feature = "sabotage")]

@@ -117,7 +117,8 @@ impl Engine {
         Ok(Some(Forgetting::Done { what: chosen.what }))
     }
 
-    /// Withholds the turn that asked to forget something: it may name it, and so may the reply.
+    /// Withholds the turn that asked to forget something: it may name it, and so may the reply. Its commit has done so for a
+    /// turn that finished at once; here goes what others have of it.
     pub(super) async fn withhold_request(&self, session: &LoadedSession, turn: u64) -> Result<()> {
         self.withhold(&session.key, &BTreeSet::from([turn])).await
     }

@@ -4,14 +4,16 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::access::{Action, Caller, authorize, system_scope};
+use crate::catalog::KnownTool;
 use crate::error::{Error, Result};
 use crate::id::SessionId;
-use crate::permission::{self, Effect, Permission, Taint};
+use crate::permission::{Effect, Permission, Taint};
+use crate::reply::call::permission_as_pinned;
 use crate::rule::{self, Decision, Rule};
 use crate::session::LoadedSession;
 use crate::session::head::TOOL_RULES_MAX;
 use crate::session::sessions::Step;
-use crate::tool::{ToolDefinition, ToolName};
+use crate::tool::ToolName;
 
 use super::Engine;
 
@@ -39,19 +41,19 @@ pub struct RuleInForce {
 }
 
 impl Engine {
-    /// Whether each of these tools runs without approval, and if not, why.
+    /// Whether a call of each of these tools runs without approval, and if not, why.
     pub async fn tool_permissions(
         &self,
         caller: &Caller,
-        definitions: &[ToolDefinition],
+        tools: &[KnownTool],
     ) -> Result<Vec<Permission>> {
         let agent = self.agents().get(None)?;
         let policy = self.turns.rules.of(&caller.scope, agent, &[]).await?;
         let nothing = serde_json::json!({});
-        let judge = |definition: &ToolDefinition| {
-            permission::permission(definition, &nothing, &policy, &Taint::default())
+        let judge = |KnownTool { definition, pin }: &KnownTool| {
+            permission_as_pinned(definition, &nothing, pin, &policy, &Taint::default())
         };
-        Ok(definitions.iter().map(judge).collect())
+        Ok(tools.iter().map(judge).collect())
     }
 
     /// All rules that apply in a session.

@@ -8,7 +8,6 @@ use crate::access::{Action, Caller, authorize};
 use crate::creation::NewSession;
 use crate::error::Result;
 use crate::events::Events;
-use crate::fact::Forgetting;
 use crate::id::SessionId;
 use crate::receipt::Receipt;
 use crate::request::{Addition, AssembledRequest, ClientRequest, TurnInput};
@@ -30,7 +29,7 @@ impl Engine {
         authorize(caller, Action::Write)?;
         // Forget before the message is answered.
         request.input.forgetting = self.forget_as_told(caller, &request).await?;
-        let done = matches!(request.input.forgetting, Some(Forgetting::Done { .. }));
+        let done = request.input.has_forgotten();
         let outcome = self.turns.converse(caller, request, events, cancel).await?;
         if done && let TurnOutcome::Finished { session, record, .. } = &outcome {
             self.withhold_request(session, record.turn).await?;

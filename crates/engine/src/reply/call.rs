@@ -11,11 +11,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::events::{Events, TurnEvent};
+use crate::exact;
 use crate::failure::UpstreamFault;
 use crate::labels;
 use crate::limits::Limits;
@@ -40,7 +42,7 @@ pub struct RequestedCall {
     pub id: String,
     /// The tool, or a name that matches none.
     pub tool: Result<ToolDefinition, String>,
-    /// The arguments, or the text if it is not JSON.
+    /// The arguments, or the text if it is not JSON or has a number that cannot be held.
     pub arguments: Result<Value, String>,
     /// The round within the turn, from 1.
     pub round: u32,
@@ -103,12 +105,16 @@ impl TurnCalls<'_> {
         let arguments = match &call.arguments {
             Ok(arguments) => arguments.clone(),
             Err(raw) => {
-                let shown: String = raw.chars().take(200).collect();
-                let reason = format!("the arguments are not JSON: {shown}");
+                let shown = || raw.chars().take(200).collect::<String>();
+                let reason = match serde_json::from_str::<IgnoredAny>(raw) {
+                    Ok(_) => exact::refusal(raw).unwrap_or_else(shown),
+                    Err(_) => format!("the arguments are not JSON: {}", shown()),
+                };
                 return refuse(&call, reason);
             }
         };
         let pin = self.runner.pins.state(&definition);
+        // Before its schema, which may be the reason.
         if let Some(reason) = pin.refusal() {
             return refuse(&call, format!("it may not run: {reason}"));
         }
@@ -143,17 +149,12 @@ impl TurnCalls<'_> {
         call: &RequestedCall,
     ) -> Permission {
         let taint = self.taint.lock().unwrap_or_else(PoisonError::into_inner);
-        let decided = permission(definition, arguments, self.policy, &taint);
-        match (decided, pin, &call.suspicion) {
-            (Permission::Run(_), PinState::Twin(other), _)
-                if !self.policy.of(definition).is_vouched_for() =>
-            {
-                Permission::Ask(format!(
-                    "it has the same name as {other}, and nobody has approved it yet"
-                ))
-            }
-            (Permission::Run(Effect::Changes), _, Some(reason)) => Permission::Ask(reason.clone()),
-            (decided, _, _) => decided,
+        match (
+            permission_as_pinned(definition, arguments, pin, self.policy, &taint),
+            &call.suspicion,
+        ) {
+            (Permission::Run(Effect::Changes), Some(reason)) => Permission::Ask(reason.clone()),
+            (decided, _) => decided,
         }
     }
 
@@ -262,6 +263,27 @@ impl TurnCalls<'_> {
             text: record.result_text(),
         });
         record
+    }
+}
+
+/// Whether a call may run, with the state of the tool's pin. What is told of a tool beforehand is decided here, too.
+pub fn permission_as_pinned(
+    definition: &ToolDefinition,
+    arguments: &Value,
+    pin: &PinState,
+    policy: &Policy,
+    taint: &Taint,
+) -> Permission {
+    if let Some(reason) = pin.refusal() {
+        return Permission::Deny(reason);
+    }
+    match (permission(definition, arguments, policy, taint), pin) {
+        (Permission::Run(_), PinState::Twin(other)) if !policy.of(definition).is_vouched_for() => {
+            Permission::Ask(format!(
+                "it has the same name as {other}, and nobody has approved it yet"
+            ))
+        }
+        (decided, _) => decided,
     }
 }
 

@@ -77,6 +77,13 @@ pub struct TurnInput {
     pub forgetting: Option<Forgetting>,
 }
 
+impl TurnInput {
+    /// Whether the message asked to forget something, which was done.
+    pub fn has_forgotten(&self) -> bool {
+        matches!(self.forgetting, Some(Forgetting::Done { .. }))
+    }
+}
+
 /// The request of a drop-in client.
 #[derive(Debug, Clone, Default)]
 pub struct ClientRequest {

@@ -112,6 +112,15 @@ fn sent_before(records: &[Arc<TurnRecord>], turns: &BTreeSet<u64>) -> Vec<String
     json.map(|json| strings(&json)).unwrap_or_default()
 }
 
+impl SessionHead {
+    /// Withholds the turn that was just added: in the same commit, so that no crash leaves it in search.
+    pub(crate) fn withhold_last(&mut self, message: &str) {
+        self.dialogue = None;
+        self.withheld.add(&BTreeSet::from([self.turns]), self.turns);
+        self.forget_titles(&title(message).into_iter().collect::<Vec<_>>());
+    }
+}
+
 /// Withholds `turns`: their text stays in the log, and what was derived from them is removed. Returns how many
 /// were not withheld before.
 pub async fn withhold_turns(sessions: &Sessions, key: &Key, turns: &BTreeSet<u64>) -> Result<u64> {

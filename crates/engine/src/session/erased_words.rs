@@ -51,12 +51,38 @@ impl ErasedWords {
         Self { words, names, texts, tools }
     }
 
+    /// The same without what `text` says itself.
+    pub(super) fn besides(&self, text: &str) -> Self {
+        let lower = text.to_lowercase();
+        let said: BTreeSet<String> = words_of(text).collect();
+        let unsaid = |texts: &[&String]| -> Vec<String> {
+            texts.iter().filter(|it| !lower.contains(it.as_str())).map(|it| (*it).clone()).collect()
+        };
+        Self {
+            words: self.words.difference(&said).cloned().collect(),
+            names: unsaid(&self.names.iter().collect::<Vec<_>>()).into_iter().collect(),
+            texts: unsaid(&self.texts.iter().collect::<Vec<_>>()),
+            tools: self.tools.clone(),
+        }
+    }
+
     /// Whether `text` was derived from an erased turn.
     pub(super) fn are_in(&self, text: &str) -> bool {
         let lower = text.to_lowercase();
         words_of(text).any(|word| self.words.contains(&word))
             || self.names.iter().any(|name| lower.contains(name.as_str()))
             || self.texts.iter().any(|said| lower.contains(said.as_str()))
+    }
+
+    /// Whether a value of a call's arguments was; their names are the tool's.
+    pub(super) fn are_in_values(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => self.are_in(text),
+            Value::Number(number) => self.are_in(&number.to_string()),
+            Value::Array(values) => values.iter().any(|value| self.are_in_values(value)),
+            Value::Object(fields) => fields.values().any(|value| self.are_in_values(value)),
+            Value::Null | Value::Bool(_) => false,
+        }
     }
 
     /// Whether `text` names a tool that an erased turn called.

@@ -18,6 +18,7 @@ use crate::receipt::Receipt;
 use crate::tool::ToolName;
 
 use super::apply::RequestKey;
+use super::erased_words::ErasedWords;
 use super::record::{CallRecord, Stage, TurnKind};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,6 +76,21 @@ impl PendingTurn {
     pub fn request_key(&self) -> Option<RequestKey> {
         let (key, body) = self.key?;
         Some(RequestKey { shown: String::new(), key, body })
+    }
+
+    /// Withdraws the calls with a value that only erased turns said: nobody can decide about them any more. What the
+    /// model said of those turns goes, too. If no other call waits, the wait is over.
+    pub(super) fn withdraw(&mut self, reason: &str, erased: &ErasedWords) {
+        let said = self.awaited.iter_mut().map(|call| &mut call.said_before);
+        said.chain([&mut self.said]).filter(|said| erased.are_in(said)).for_each(String::clear);
+        for call in self.awaited.iter_mut().filter(|call| erased.are_in_values(&call.arguments)) {
+            call.arguments = Value::Object(Default::default());
+            reason.clone_into(&mut call.reason);
+            call.approved = Some(false);
+        }
+        if self.resumed.is_none() && self.undecided().next().is_none() {
+            self.expires_at = self.at;
+        }
     }
 
     pub fn undecided(&self) -> impl Iterator<Item = &AwaitedCall> {

@@ -84,6 +84,8 @@ impl<'a> Redaction<'a> {
             if self.broken.contains(&turn) {
                 pending.noticed = Default::default();
             }
+            let words = self.words.besides(&pending.message);
+            pending.withdraw(ERASED, &words);
         }
         let items = |round: &super::head::ClientRound| {
             let said = serde_json::to_string(&round.items).ok();

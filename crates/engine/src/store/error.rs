@@ -25,6 +25,9 @@ pub enum StoreError {
     /// A head, entry or change exceeds the backend's limit.
     #[error("{what} has {size} bytes; the limit is {limit}")]
     TooLarge { what: String, size: u64, limit: u64 },
+    /// There is no room left where the store is. Nothing has changed; reading still works.
+    #[error("the store {what} cannot be written: the disk is full ({reason})")]
+    Full { what: String, reason: String },
     /// The store did not answer, or not in time. Nothing has changed unless `outcome_unknown`.
     #[error("the store {what} cannot be reached: {reason}")]
     Unavailable {

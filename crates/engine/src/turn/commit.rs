@@ -126,7 +126,7 @@ impl Pipeline {
         self.learn_factor(&draft, &answer);
         let dialogue = answer.dialogue.clone();
         let (sent, summary, said_at) = (draft.sent.clone(), draft.summary.clone(), draft.at);
-        let (id_of_turn, ends_pause) = (draft.id, draft.ends_pause);
+        let (id_of_turn, ends_pause, withheld) = (draft.id, draft.ends_pause, draft.withheld);
         let (mut record, understanding) = draft.record(answer, self.clock.now());
         usage::mark(&mut record, sent.as_ref().map_or(&[], |sent| sent.as_slice()));
         let harvests = self.harvests(&record);
@@ -171,6 +171,9 @@ impl Pipeline {
                 head.entities.speak_of(thing, at.turn);
             }
             head.condense(summary.clone().filter(|_| !erased_meanwhile));
+            if withheld {
+                head.withhold_last(&record.message);
+            }
             let record = Arc::new(record);
             Ok(Step::Commit(Some(record.clone()), (record.turn, None, Some(record))))
         };

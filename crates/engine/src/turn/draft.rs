@@ -51,6 +51,8 @@ pub(super) struct TurnDraft {
     /// When the pause began that this turn ends.
     pub ends_pause: Option<Timestamp>,
     pub offered_tools: bool,
+    /// Whether it is withheld at once, because it asked to forget something.
+    pub withheld: bool,
 }
 
 impl TurnDraft {
@@ -62,6 +64,7 @@ impl TurnDraft {
             message: message.to_owned(),
             id: turn.id,
             ends_pause: None,
+            withheld: false,
             offered_tools: !assembled.tools.is_empty(),
             understanding: assembled.understanding,
             receipt: Some(assembled.receipt),
@@ -84,6 +87,7 @@ impl TurnDraft {
             message: pending.message.clone(),
             id: turn.id,
             ends_pause: None,
+            withheld: false,
             offered_tools: false,
             understanding: Understanding::default(),
             receipt: Some(pending.receipt.clone()),

@@ -75,6 +75,7 @@ impl Pipeline {
             beginning: None,
             id: turn.id,
             ends_pause: None,
+            withheld: false,
             offered_tools: false,
         };
         let answer = Answer {

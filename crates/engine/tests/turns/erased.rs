@@ -3,11 +3,13 @@
 use serde_json::{Value, json};
 use throughline_engine::creation::NewSession;
 use throughline_engine::error::Error;
+use throughline_engine::events::Events;
 use throughline_engine::piece::{IncludeMode, Source};
 use throughline_engine::receipt::ReceiptPiece;
 use throughline_engine::request::{ClientRequest, TurnInput};
 use throughline_engine::session::record::TurnStatus;
-use throughline_engine::turn::{DropIn, DropInTurn, Exchange, RecordedTurn, TurnOutcome};
+use throughline_engine::turn::{Approval, DropIn, DropInTurn, Exchange, RecordedTurn, TurnOutcome};
+use tokio_util::sync::CancellationToken;
 
 use crate::bench::{Bench, Line, bench, rule, session};
 
@@ -145,6 +147,37 @@ async fn a_turn_that_waits_for_approval_ends_with_the_next_message() {
         (ended.status, ended.message.as_str()),
         (TurnStatus::Refused, "Delete device sw1 beside it")
     );
+}
+
+#[tokio::test]
+async fn a_waiting_call_that_names_it_is_withdrawn_and_one_that_the_message_names_waits_on() {
+    let call = |device: &str| {
+        Line::Calls("inventory__delete_device", json!({"device": device, "note": "R13"}))
+    };
+    for (message, waits_on) in [("Delete it", false), ("Delete secret-sw7 in R13", true)] {
+        let lines = [Line::Says("Noted."), call("secret-sw7"), Line::Says("Fine.")];
+        let bench = bench().tools().model(lines).limits(|limits| limits.look_up_ms_max = 0);
+        let bench = bench.start().await;
+        bench.turn(SECRET).await;
+        let TurnOutcome::Paused { pending, .. } = bench.ask(message).await else {
+            panic!("it does not wait")
+        };
+        let call = pending.awaited[0].id.clone();
+        erase(&bench, 1).await;
+        let waits = stored(&bench).await;
+        assert_eq!(waits.contains("secret-sw7") && waits.contains("R13"), waits_on, "{waits}");
+        let (id, cancel) = (session(), CancellationToken::new());
+        let refuse = Approval::from(false);
+        let decided =
+            bench.engine.decide(&bench.caller, (&id, &call), refuse, Events::nowhere(), cancel);
+        assert_eq!(decided.await.is_ok(), waits_on, "{message}");
+        if !waits_on {
+            assert_eq!(bench.turn("How are you?").await.turn, 3);
+            let (_, ended) = bench.engine.turn(&bench.caller, &session(), 2).await.unwrap();
+            assert_eq!((ended.status, ended.message.as_str()), (TurnStatus::Refused, message));
+            assert!(!stored(&bench).await.contains("secret-sw7"));
+        }
+    }
 }
 
 #[tokio::test]

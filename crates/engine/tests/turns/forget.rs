@@ -1,8 +1,19 @@
 //! Forgetting a memory: no later request, note or search says it, whatever stays in the conversation.
 
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use serde_json::Value;
 use throughline_engine::engine::{HistoryQuery, Order, SourceTurns};
 use throughline_engine::id::SessionId;
 use throughline_engine::session::head::Settings;
+use throughline_engine::store::{
+    Change, CheckReport, Erased, Expected, Found, Key, Kind, ListedThread, Page, Result, Scope,
+    Store, StoreFacts, Version,
+};
+use throughline_store::memory::Memory;
 
 use crate::across::{exchange, open, say, searched, text};
 use crate::bench::{Bench, Line, bench, session};
@@ -135,4 +146,71 @@ async fn what_a_forgotten_fact_had_superseded_is_forgotten_with_it() {
     let told = text(&exchange(&bench, &summer, "What is my phone number?").await);
     assert!(!told.contains("555-01"), "{told}");
     assert!(searched(&bench, "0101").await.is_empty());
+}
+
+/// A store that notes the heads that were written with an entry.
+#[derive(Default)]
+struct Noting {
+    memory: Memory,
+    heads: Mutex<Vec<(Bytes, Bytes)>>,
+}
+
+#[async_trait]
+impl Store for Noting {
+    async fn head(&self, key: &Key, known: Option<Version>) -> Result<Found> {
+        self.memory.head(key, known).await
+    }
+
+    async fn entries(&self, key: &Key, range: Range<u64>) -> Result<Vec<Bytes>> {
+        self.memory.entries(key, range).await
+    }
+
+    async fn commit(&self, key: &Key, expected: Expected, change: Change) -> Result<Version> {
+        if let (Kind::Session, Some(entry)) = (key.kind, change.append.first()) {
+            self.heads.lock().unwrap().push((change.head.clone(), entry.clone()));
+        }
+        self.memory.commit(key, expected, change).await
+    }
+
+    async fn list(&self, scope: &Scope, kind: Kind, page: Page) -> Result<Vec<ListedThread>> {
+        self.memory.list(scope, kind, page).await
+    }
+
+    async fn scan(&self, after: Option<&Key>, limit: usize) -> Result<Vec<ListedThread>> {
+        self.memory.scan(after, limit).await
+    }
+
+    async fn erase(&self, key: &Key) -> Result<Erased> {
+        self.memory.erase(key).await
+    }
+
+    fn facts(&self) -> StoreFacts {
+        self.memory.facts()
+    }
+
+    async fn ping(&self) -> Result<()> {
+        self.memory.ping().await
+    }
+
+    async fn check(&self) -> Result<CheckReport> {
+        self.memory.check().await
+    }
+}
+
+#[tokio::test]
+async fn the_turn_that_asks_to_forget_is_never_stored_without_being_withheld() {
+    let store = Arc::new(Noting::default());
+    let bench = bench().on(store.clone()).start().await;
+    bench.turn("I'm allergic to nuts.").await;
+    bench.turn("Forget that I'm allergic to nuts.").await;
+    let heads = store.heads.lock().unwrap();
+    let withheld = heads.iter().map(|(head, entry)| {
+        let head: Value = serde_json::from_slice(head).unwrap();
+        let entry: Value = serde_json::from_slice(entry).unwrap();
+        let turns = head["withheld"]["turns"].as_array().cloned().unwrap_or_default();
+        (entry["message"].as_str().unwrap().to_owned(), turns.contains(&entry["turn"]))
+    });
+    let withheld: Vec<(String, bool)> = withheld.collect();
+    let expected = [("I'm allergic to nuts.", false), ("Forget that I'm allergic to nuts.", true)];
+    assert_eq!(withheld, expected.map(|(message, withheld)| (message.to_owned(), withheld)));
 }

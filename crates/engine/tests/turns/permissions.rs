@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use throughline_engine::catalog::KnownTool;
+use throughline_engine::engine::permission_name;
 use throughline_engine::events::Events;
 use throughline_engine::id::SessionId;
 use throughline_engine::pin::{PinPolicy, PinState, Pins};
@@ -96,6 +98,20 @@ async fn a_tool_is_server_and_name() {
     assert!(states.iter().all(|state| state.refusal().is_none()), "neither vanishes");
     pins.approve(&two, "ann").await.unwrap();
     assert_eq!(pins.state(&two), PinState::Approved);
+}
+
+#[tokio::test]
+async fn what_is_told_of_a_tool_is_what_its_call_meets() {
+    let bench = bench().tools().start().await;
+    let (tools, _) = bench.engine.tools(&bench.caller).await.unwrap();
+    let reader = tools.iter().find(|known| known.definition.tool.name == "get_device").unwrap();
+    let other = ToolName { server: "other".into(), name: "get_device".into() };
+    let states =
+        [(PinState::Approved, "reads"), (PinState::Twin(other), "asks"), (PinState::New, "denied")];
+    let known = states.clone().map(|(pin, _)| KnownTool { pin, ..reader.clone() });
+    let told = bench.engine.tool_permissions(&bench.caller, &known).await.unwrap();
+    let told: Vec<&str> = told.iter().map(|permission| permission_name(permission).0).collect();
+    assert_eq!(told, states.map(|(_, expected)| expected));
 }
 
 #[tokio::test]

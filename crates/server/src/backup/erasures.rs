@@ -18,10 +18,13 @@ use serde_json::value::RawValue;
 use throughline_engine::hash::ContentHash;
 use throughline_engine::tombstone::Tombstone;
 use throughline_store::disk;
+use throughline_store::reserve::Reserve;
 use uuid::Uuid;
 
 /// File name in the backup folder.
 pub const FILE_NAME: &str = "erasures.jsonl";
+/// Room for records on a full disk; one needs a block of the file system at most.
+const RESERVE_BYTES: u64 = 64 * 1024;
 /// Characters of the hash used as a checksum.
 const SUM_CHARACTERS: usize = 16;
 
@@ -76,7 +79,14 @@ impl ErasureLog {
     /// Creates the folder and the log if missing, and checks that they are writable.
     pub fn prepare(&self) -> std::io::Result<()> {
         self.open()?;
-        disk::probe(&self.folder)
+        disk::probe(&self.folder)?;
+        self.reserve().make();
+        Ok(())
+    }
+
+    /// On a full disk, too, it must be possible to erase.
+    fn reserve(&self) -> Reserve {
+        Reserve::beside(&self.path(), RESERVE_BYTES)
     }
 
     fn open(&self) -> std::io::Result<File> {
@@ -101,8 +111,21 @@ impl ErasureLog {
             // The previous line may be truncated. A single write keeps records of several processes apart.
             lines.push_str(&format!("\n{{\"sum\":\"{}\",\"erased\":{text}}}\n", sum(&text)));
         }
+        match self.append(lines.as_bytes()) {
+            Err(error) if disk::is_full(&error) => {
+                let reserve = self.reserve();
+                reserve.release();
+                let appended = self.append(lines.as_bytes());
+                reserve.make();
+                appended
+            }
+            appended => appended,
+        }
+    }
+
+    fn append(&self, lines: &[u8]) -> std::io::Result<()> {
         let mut file = self.open()?;
-        file.write_all(lines.as_bytes())?;
+        file.write_all(lines)?;
         disk::sync(&file)
     }
 

@@ -17,6 +17,7 @@ use throughline_engine::store::{
     Store, StoreError, StoreFacts, Version,
 };
 use throughline_engine::tombstone::{Tombstone, tombstone_of};
+use throughline_store::disk;
 
 use super::erasures::{Erasure, ErasureLog};
 use super::kept::KeptCopies;
@@ -55,11 +56,12 @@ impl ErasureLoggingStore {
         Ok(())
     }
 
-    fn cannot_note(&self, error: &impl std::fmt::Display) -> StoreError {
-        StoreError::Unavailable {
-            what: self.log.path().display().to_string(),
-            reason: format!("cannot log erasures: {error}"),
-            outcome_unknown: false,
+    fn cannot_note(&self, error: &std::io::Error) -> StoreError {
+        let what = self.log.path().display().to_string();
+        let reason = format!("cannot log erasures: {error}");
+        match disk::is_full(error) {
+            true => StoreError::Full { what, reason },
+            false => StoreError::Unavailable { what, reason, outcome_unknown: false },
         }
     }
 }
@@ -122,10 +124,7 @@ impl Store for ErasureLoggingStore {
         let noted: Vec<_> = changes.iter().map(|(key, _, change)| (key, change)).collect();
         match self.before(&noted).await {
             Ok(()) => self.inner.commit_all(changes).await,
-            Err(error) => {
-                let reason = error.to_string();
-                changes.iter().map(|_| Err(self.cannot_note(&reason))).collect()
-            }
+            Err(error) => changes.iter().map(|_| Err(error.clone())).collect(),
         }
     }
 

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use throughline_engine::exact;
 
 use super::problem::Problem;
 use super::{App, admit};
@@ -103,8 +104,11 @@ pub async fn bytes_of(body: axum::body::Body, limit: usize) -> Result<Bytes, Pro
 
 /// Parses JSON of a bounded shape.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8], limits: ShapeLimits) -> Result<T, Problem> {
-    text(bytes)?;
+    let text = text(bytes)?;
     check_shape(bytes, limits)?;
+    if let Some(reason) = exact::refusal(text) {
+        return Err(bad(reason, NUMBERS));
+    }
     let wrong = |reason: &dyn std::fmt::Display| {
         bad(format!("the body does not match this route: {reason}"), "see /api/openapi.json")
     };
@@ -127,7 +131,11 @@ where
     }
 }
 
-fn bad(detail: String, hint: &str) -> Problem {
+/// What to do about a number that cannot be held.
+pub const NUMBERS: &str = "a number is an integer of 64 bits or a floating point number";
+
+/// The problem of a body that cannot be used.
+pub fn bad(detail: String, hint: &str) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, "invalid_body", detail, hint)
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::to_bytes;
+use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
@@ -20,11 +20,13 @@ use moka::sync::Cache;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use throughline_engine::access::Caller;
+use throughline_engine::exact;
 use throughline_engine::store::Scope;
 
-use super::App;
+use super::body::{self, bytes_of};
 use super::caller::Authenticated;
 use super::problem::Problem;
+use super::{App, admit};
 use crate::mcp::{Mcp, Refused};
 
 /// Names an MCP session.
@@ -107,7 +109,14 @@ async fn with_caller(
     let refused = Refused::default();
     parts.extensions.insert(caller.clone());
     parts.extensions.insert(refused.clone());
-    let response = next.run(Request::from_parts(parts, body)).await;
+    let Ok(bytes) = bytes_of(body, app.settings().body_bytes_max).await else {
+        return admit::unreadable().into_response();
+    };
+    // The library would round it.
+    if let Some(reason) = std::str::from_utf8(&bytes).ok().and_then(exact::refusal) {
+        return body::bad(reason, body::NUMBERS).into_response();
+    }
+    let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
     if let Some(error) = refused.take()
         && app.gate().tokens().is_some()
     {

@@ -9,6 +9,7 @@ mod erasures;
 mod expiry;
 mod failing;
 mod first_key;
+mod full_disk;
 mod interrupted;
 mod items;
 mod memory;

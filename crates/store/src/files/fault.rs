@@ -7,11 +7,16 @@ use std::path::Path;
 
 use throughline_engine::store::StoreError;
 
+use crate::disk;
+
 /// Translates a failure at `what` that left nothing half-done.
 pub(super) fn translate(what: impl std::fmt::Display, error: &Error) -> StoreError {
     match error.kind() {
         ErrorKind::InvalidData => {
             StoreError::Damaged { what: what.to_string(), reason: error.to_string() }
+        }
+        _ if disk::is_full(error) => {
+            StoreError::Full { what: what.to_string(), reason: error.to_string() }
         }
         _ => StoreError::Unavailable {
             what: what.to_string(),
@@ -24,7 +29,7 @@ pub(super) fn translate(what: impl std::fmt::Display, error: &Error) -> StoreErr
 /// Translates a failure after the new head may have taken effect.
 pub(super) fn unknown(what: impl std::fmt::Display, error: &Error) -> StoreError {
     match translate(what, error) {
-        StoreError::Unavailable { what, reason, .. } => {
+        StoreError::Unavailable { what, reason, .. } | StoreError::Full { what, reason } => {
             StoreError::Unavailable { what, reason, outcome_unknown: true }
         }
         damaged => damaged,
@@ -33,6 +38,9 @@ pub(super) fn unknown(what: impl std::fmt::Display, error: &Error) -> StoreError
 
 /// The error for a folder that does not accept writes.
 pub(super) fn unwritable(folder: &Path, error: &Error) -> StoreError {
+    if disk::is_full(error) {
+        return translate(folder.display(), error);
+    }
     StoreError::Unavailable {
         what: folder.display().to_string(),
         reason: format!("it cannot be written to: {error}"),

@@ -36,13 +36,18 @@ use throughline_engine::store::{Result, Scope, StoreError};
 
 use pending::{AfterAdd, Pending, Put};
 
+use crate::reserve::Reserve;
 use crate::sqlite::fault::{Outcome, translate};
 use crate::sqlite::worker::Workers;
 use crate::url::{OpenOptions, StoreUrl};
 
 /// Opens the index of a store: a file for a local store, memory for a remote one.
 pub async fn open_index(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Index>> {
-    Ok(Arc::new(SqliteIndex::open(index_path(url, options), options).await?))
+    let reserve = match url {
+        StoreUrl::Sqlite(store) | StoreUrl::Files(store) => Some(Reserve::of_store(store)),
+        StoreUrl::Memory | StoreUrl::Redis(_) | StoreUrl::S3(_) => None,
+    };
+    Ok(Arc::new(SqliteIndex::open_with(index_path(url, options), options, reserve).await?))
 }
 
 /// The file of a store's index; `None` if it is in memory.
@@ -81,6 +86,8 @@ struct Parts {
     /// Held while pending documents are written, so that nobody reads in between.
     writing: tokio::sync::Mutex<()>,
     search_time_max: Duration,
+    /// The room of the store, for removals.
+    reserve: Option<Reserve>,
     #[cfg(feature = "sabotage")]
     ignores_scopes: bool,
 }
@@ -88,12 +95,26 @@ struct Parts {
 impl SqliteIndex {
     /// Opens the index in a file, or creates one in memory.
     pub async fn open(path: Option<PathBuf>, options: &OpenOptions) -> Result<Self> {
+        Self::open_with(path, options, None).await
+    }
+
+    async fn open_with(
+        path: Option<PathBuf>,
+        options: &OpenOptions,
+        reserve: Option<Reserve>,
+    ) -> Result<Self> {
         let (busy, search_time_max) = (options.busy_wait, options.search_time_max);
         #[cfg(feature = "sabotage")]
         let ignores_scopes = options.sabotage == Some(crate::sabotage::Sabotage::IgnoreScopes);
-        let opening = tokio::task::spawn_blocking(move || connections(path, busy)).await;
-        let (place, writer, readers) = opening
-            .unwrap_or_else(|error| Err(unavailable(Path::new("the index"), &error.to_string())))?;
+        let opening = || async {
+            let path = path.clone();
+            let opened = tokio::task::spawn_blocking(move || connections(path, busy)).await;
+            opened.unwrap_or_else(|e| Err(unavailable(Path::new("the index"), &e.to_string())))
+        };
+        let (place, writer, readers) = match &reserve {
+            Some(reserve) => reserve.with_room(opening).await?,
+            None => opening().await?,
+        };
         let start = |connections: Vec<Connection>| {
             Workers::start("index", connections)
                 .map_err(|error| unavailable(&place, &error.to_string()))
@@ -106,6 +127,7 @@ impl SqliteIndex {
             pending: Pending::default(),
             writing: tokio::sync::Mutex::default(),
             search_time_max,
+            reserve,
             #[cfg(feature = "sabotage")]
             ignores_scopes,
         })))
@@ -167,13 +189,20 @@ impl Parts {
         self.run(&self.writer, move |connection| update::put_all(connection, &puts)).await
     }
 
-    /// Runs `work` on the writer's connection, after writing pending documents.
-    async fn write<T: Send + 'static>(
+    /// Runs `work`, which removes something, on the writer's connection, after writing pending documents. On a full
+    /// disk it has the room of the reserve.
+    async fn remove<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+        work: impl Fn(&mut Connection) -> rusqlite::Result<T> + Clone + Send + 'static,
     ) -> Result<T> {
-        self.write_pending().await?;
-        self.run(&self.writer, work).await
+        let removing = || async {
+            self.write_pending().await?;
+            self.run(&self.writer, work.clone()).await
+        };
+        match &self.reserve {
+            Some(reserve) => reserve.with_room(removing).await,
+            None => removing().await,
+        }
     }
 }
 
@@ -250,17 +279,21 @@ impl Index for SqliteIndex {
 
     async fn remove_session(&self, scope: &Scope, session: &SessionId) -> Result<u64> {
         let (scope, session) = (scope.clone(), session.clone());
-        self.0.write(move |connection| update::remove(connection, &scope, Some(&session))).await
+        self.0.remove(move |connection| update::remove(connection, &scope, Some(&session))).await
     }
 
     async fn remove_scope(&self, scope: &Scope) -> Result<u64> {
         let scope = scope.clone();
-        self.0.write(move |connection| update::remove(connection, &scope, None)).await
+        self.0.remove(move |connection| update::remove(connection, &scope, None)).await
     }
 
     async fn search(&self, query: &Query) -> Result<Vec<Hit>> {
         let deadline = Instant::now() + self.0.search_time_max;
-        self.0.write_pending().await?;
+        match self.0.write_pending().await {
+            // What was not written is indexed again as soon as there is room; the rest can be found.
+            Err(error @ StoreError::Full { .. }) => tracing::warn!(%error, "the index is behind"),
+            written => written?,
+        }
         let query = query.clone();
         #[cfg(feature = "sabotage")]
         if self.0.ignores_scopes {
@@ -280,6 +313,6 @@ impl Index for SqliteIndex {
     }
 
     async fn clear(&self) -> Result<()> {
-        self.0.write(update::clear).await
+        self.0.remove(update::clear).await
     }
 }

@@ -20,6 +20,8 @@ pub(crate) enum Outcome {
 pub(crate) fn translate(path: &Path, outcome: Outcome, error: &rusqlite::Error) -> StoreError {
     let what = path.display().to_string();
     match error.sqlite_error_code() {
+        // Part of a commit may be in the WAL, but without its end it does not count.
+        _ if is_full(error) => StoreError::Full { what, reason: error.to_string() },
         Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged {
             what,
             reason: format!("SQLite reports {error}; restore a backup, or copy what can be read"),
@@ -36,6 +38,13 @@ pub(crate) fn translate(path: &Path, outcome: Outcome, error: &rusqlite::Error) 
             outcome_unknown: outcome == Outcome::Unknown,
         },
     }
+}
+
+/// Whether there was no room. Opening a file also needs some, for the index of the WAL.
+fn is_full(error: &rusqlite::Error) -> bool {
+    const SHM_SIZE: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+    let extended = error.sqlite_error().map(|error| error.extended_code);
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull) || extended == Some(SHM_SIZE)
 }
 
 /// The error for a file written by another program.

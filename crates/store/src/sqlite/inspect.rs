@@ -146,9 +146,9 @@ fn create(path: &Path, fill: impl FnOnce(&mut Connection) -> Result<()>) -> Resu
 }
 
 pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> StoreError {
-    StoreError::Unavailable {
-        what: path.display().to_string(),
-        reason: error.to_string(),
-        outcome_unknown: false,
+    let (what, reason) = (path.display().to_string(), error.to_string());
+    if disk::is_full(error) {
+        return StoreError::Full { what, reason };
     }
+    StoreError::Unavailable { what, reason, outcome_unknown: false }
 }

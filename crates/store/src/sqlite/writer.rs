@@ -237,16 +237,17 @@ impl WriterState {
     fn probe(&mut self) -> Result<()> {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let locked = begin(&mut self.connection).and_then(|transaction| transaction.rollback());
+        let what = self.path.display().to_string();
         let reason = match (locked, disk::probe(folder.unwrap_or(std::path::Path::new(".")))) {
             (Ok(()), Ok(())) => return Ok(()),
+            (_, Err(error)) if disk::is_full(&error) => {
+                return Err(StoreError::Full { what, reason: error.to_string() });
+            }
             (Err(error), _) => error.to_string(),
             (_, Err(error)) => error.to_string(),
         };
-        Err(StoreError::Unavailable {
-            what: self.path.display().to_string(),
-            reason: format!("it cannot be written to: {reason}"),
-            outcome_unknown: false,
-        })
+        let reason = format!("it cannot be written to: {reason}");
+        Err(StoreError::Unavailable { what, reason, outcome_unknown: false })
     }
 
     /// Runs a checkpoint if one is due. After an erasure it truncates the WAL, which contains the old pages.

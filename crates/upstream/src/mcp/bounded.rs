@@ -27,6 +27,8 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
+use super::raw;
+
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
 const SESSION: &str = "mcp-session-id";
@@ -37,18 +39,33 @@ type Failed = StreamableHttpError<reqwest::Error>;
 #[derive(Debug, Clone)]
 pub(super) struct BoundedClient {
     client: reqwest::Client,
+    server: Arc<str>,
     bytes_max: usize,
     session_lost: Arc<AtomicBool>,
 }
 
 impl BoundedClient {
-    /// Limits responses to `bytes_max`. Sets `session_lost` when the server no longer knows our session.
+    /// Limits responses of `server` to `bytes_max`. Sets `session_lost` when it no longer knows our session.
     pub(super) fn new(
         client: reqwest::Client,
+        server: &str,
         bytes_max: usize,
         session_lost: Arc<AtomicBool>,
     ) -> Self {
-        Self { client, bytes_max, session_lost }
+        Self { client, server: server.into(), bytes_max, session_lost }
+    }
+
+    /// Events as the library may read them.
+    fn readable<E: Send + 'static>(
+        &self,
+        events: impl Stream<Item = Result<Sse, E>> + Send + 'static,
+    ) -> BoxStream<'static, Result<Sse, E>> {
+        let server = self.server.clone();
+        let readable = move |mut event: Sse| {
+            event.data = event.data.map(|data| raw::readable_text(&server, &data).into_owned());
+            event
+        };
+        events.map(move |event| event.map(&readable)).boxed()
     }
 
     /// Does not start a new session transparently: the server may be another one now, and its tools have to be
@@ -125,7 +142,7 @@ impl StreamableHttpClient for BoundedClient {
         if kind.starts_with(EVENTS) {
             let events =
                 SseStream::from_bytes_stream(bounded(response.bytes_stream(), self.bytes_max));
-            return Ok(StreamableHttpPostResponse::Sse(events.boxed(), session));
+            return Ok(StreamableHttpPostResponse::Sse(self.readable(events), session));
         }
         let expects_no_reply = !matches!(message, ClientJsonRpcMessage::Request(_));
         let body = self.body(response).await?;
@@ -135,7 +152,7 @@ impl StreamableHttpClient for BoundedClient {
         if !kind.starts_with(JSON) {
             return Err(StreamableHttpError::UnexpectedContentType(Some(kind)));
         }
-        match serde_json::from_slice(&body) {
+        match serde_json::from_slice(&raw::readable(&self.server, &body)) {
             Ok(parsed) => Ok(StreamableHttpPostResponse::Json(parsed, session)),
             Err(_) if expects_no_reply => Ok(StreamableHttpPostResponse::Accepted),
             Err(error) => Err(error.into()),
@@ -161,7 +178,7 @@ impl StreamableHttpClient for BoundedClient {
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failed> {
         let (client, most) = (&self.client, self.bytes_max);
-        client
+        let events = client
             .get_stream_with_max_sse_event_size(
                 uri,
                 session_id,
@@ -170,7 +187,8 @@ impl StreamableHttpClient for BoundedClient {
                 custom_headers,
                 most,
             )
-            .await
+            .await?;
+        Ok(self.readable(events))
     }
 }
 

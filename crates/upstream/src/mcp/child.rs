@@ -25,7 +25,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader, ReadBuf};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 
-use super::config;
+use super::{config, raw};
 use crate::redact::Redactor;
 
 /// Variables that a child inherits besides configured ones. The rest of our environment may contain keys and is
@@ -48,6 +48,8 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Maximum size of a logged line of standard error; longer lines are split.
 const STDERR_LINE_BYTES_MAX: u64 = 2_000;
 
+/// Bytes that are read from a server at once.
+const READ_BYTES: usize = 8 * 1024;
 /// Number of lines of standard error that are kept.
 const LAST_LINES: usize = 5;
 /// How long to wait for the rest of standard error after the server has exited.
@@ -134,12 +136,8 @@ pub(super) fn start(
     let stdout = child.stdout().take().ok_or_else(missing)?;
     let stderr = child.stderr().take().ok_or_else(missing)?;
     last_lines.follow(server, redactor, stderr);
-    let stdout = BoundedLines {
-        inner: stdout,
-        line: 0,
-        max: server.message_bytes_max,
-        oversized: oversized.clone(),
-    };
+    let max = server.message_bytes_max;
+    let stdout = BoundedLines::new(stdout, &server.name, max, oversized.clone());
     let pipes = AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(usize::MAX);
     Ok(ChildTransport { pipes, child, oversized })
 }
@@ -201,12 +199,42 @@ async fn read_stderr(
     }
 }
 
-/// Fails when a line exceeds the limit, so that a server cannot exhaust our memory.
+/// Passes on whole lines, as the library may read them. Fails when a line exceeds the limit, so that a server cannot
+/// exhaust our memory.
 pub(super) struct BoundedLines<R> {
     inner: R,
-    line: usize,
+    server: String,
+    /// The line that has not ended yet.
+    line: Vec<u8>,
+    /// Ended lines, and how much of them was passed on.
+    ended: Vec<u8>,
+    passed_on: usize,
     max: usize,
     oversized: Arc<AtomicBool>,
+}
+
+impl<R> BoundedLines<R> {
+    fn new(inner: R, server: &str, max: usize, oversized: Arc<AtomicBool>) -> Self {
+        let (line, ended) = (Vec::new(), Vec::new());
+        Self { inner, server: server.to_owned(), line, ended, passed_on: 0, max, oversized }
+    }
+
+    /// Takes what the server sent next; fails if its line is too long.
+    fn take_in(&mut self, mut sent: &[u8]) -> io::Result<()> {
+        while let Some(end) = sent.iter().position(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(&sent[..end]);
+            self.ended.extend_from_slice(&raw::readable(&self.server, &self.line));
+            self.ended.push(b'\n');
+            self.line.clear();
+            sent = &sent[end + 1..];
+        }
+        self.line.extend_from_slice(sent);
+        if self.line.len() > self.max {
+            self.oversized.store(true, Ordering::Relaxed);
+            return Err(io::Error::other("a message exceeds the limit"));
+        }
+        Ok(())
+    }
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
@@ -215,17 +243,45 @@ impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        std::task::ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
-        let new = &buffer.filled()[before..];
-        self.line = match new.iter().rposition(|byte| *byte == b'\n') {
-            Some(end) => new.len() - end - 1,
-            None => self.line + new.len(),
-        };
-        if self.line > self.max {
-            self.oversized.store(true, Ordering::Relaxed);
-            return Poll::Ready(Err(io::Error::other("a message exceeds the limit")));
+        while self.passed_on == self.ended.len() {
+            let mut sent = [0; READ_BYTES];
+            let mut read = ReadBuf::new(&mut sent);
+            std::task::ready!(Pin::new(&mut self.inner).poll_read(context, &mut read))?;
+            (self.ended, self.passed_on) = (Vec::new(), 0);
+            if read.filled().is_empty() {
+                // The end; what is left is no whole message.
+                return Poll::Ready(Ok(()));
+            }
+            self.take_in(read.filled())?;
         }
+        let rest = &self.ended[self.passed_on..];
+        let count = rest.len().min(buffer.remaining());
+        buffer.put_slice(&rest[..count]);
+        self.passed_on += count;
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn read(sent: &str, max: usize) -> io::Result<String> {
+        let oversized = Arc::default();
+        let mut lines = BoundedLines::new(sent.as_bytes(), "s", max, oversized);
+        let mut text = String::new();
+        lines.read_to_string(&mut text).await.map(|_| text)
+    }
+
+    #[tokio::test]
+    async fn whole_lines_pass_and_a_long_one_fails() {
+        let long = "x".repeat(3 * READ_BYTES);
+        assert_eq!(
+            read(&format!("{long}\n\n{long}\n"), 4 * READ_BYTES).await.unwrap(),
+            format!("{long}\n\n{long}\n")
+        );
+        assert!(read(&format!("{long}\n"), READ_BYTES).await.is_err());
+        let number = "{\"a\":18446744073709551616}\n";
+        assert_eq!(read(number, 100).await.unwrap(), "{\"a\":\"18446744073709551616\"}\n");
     }
 }

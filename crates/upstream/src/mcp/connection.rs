@@ -10,15 +10,13 @@ use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ClientRequest, CustomResult, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, RequestOptionalParam, ServerNotification,
-    ServerResult, SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, PaginatedRequestParams, ProtocolVersion,
+    ServerNotification, SubscriptionFilter,
 };
 use rmcp::service::{
     ClientCacheConfig, ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer,
-    RunningService, ServiceError,
+    RunningService,
 };
-use serde::Deserialize;
 use serde_json::Value;
 use throughline_engine::failure::{UpstreamError, UpstreamFault};
 use throughline_engine::tool::{ToolDefinition, ToolOutput};
@@ -145,17 +143,15 @@ impl Connection {
         self.errors.session_lost.load(Ordering::Acquire)
     }
 
-    /// Reads all pages of the tool list. A name with two different definitions is ignored.
+    /// Reads all pages of the tool list. A name with two different definitions is ignored, and so is what is not
+    /// well-formed ([`super::raw`]).
     pub(super) async fn list(&self) -> Result<ToolList, UpstreamError> {
         let mut listed = ToolList { tools: Vec::new(), fresh_for: None };
         let mut duplicates = Vec::new();
         let mut cursor = None;
         for _ in 0..PAGES_MAX {
             let request = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = match self.peer.list_tools(Some(request.clone())).await {
-                Err(ServiceError::UnexpectedResponse) => self.well_formed(request).await,
-                page => page,
-            };
+            let page = self.peer.list_tools(Some(request)).await;
             let page = page.map_err(|error| self.failed(self.faults.request(&error)))?;
             listed.fresh_for = page.ttl_ms.map(Duration::from_millis).or(listed.fresh_for);
             for tool in page.tools {
@@ -175,28 +171,6 @@ impl Connection {
         Err(self
             .faults
             .error(UpstreamFault::TooLarge, format!("more than {PAGES_MAX} pages of tools")))
-    }
-
-    /// Reads a page whose definitions are not all well-formed, without those that are not.
-    async fn well_formed(
-        &self,
-        request: PaginatedRequestParams,
-    ) -> Result<ListToolsResult, ServiceError> {
-        let request = RequestOptionalParam::with_param(request);
-        let answer = self.peer.send_request(ClientRequest::ListToolsRequest(request)).await?;
-        let ServerResult::CustomResult(CustomResult(mut page)) = answer else {
-            return Err(ServiceError::UnexpectedResponse);
-        };
-        if let Some(Value::Array(tools)) = page.get_mut("tools") {
-            tools.retain(|tool| match Tool::deserialize(tool) {
-                Ok(_) => true,
-                Err(error) => {
-                    self.ignored(tool["name"].as_str().unwrap_or_default(), &error.to_string());
-                    false
-                }
-            });
-        }
-        serde_json::from_value(page).map_err(|_| ServiceError::UnexpectedResponse)
     }
 
     fn push_tool(&self, tools: &mut Vec<ToolDefinition>, tool: ToolDefinition) {

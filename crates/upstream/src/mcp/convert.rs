@@ -5,6 +5,7 @@
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents, Tool};
 use serde_json::Value;
+use throughline_engine::exact;
 use throughline_engine::tool::{
     Media, MediaKind, ToolDefinition, ToolEffects, ToolName, ToolOutput,
 };
@@ -77,7 +78,7 @@ fn placeholder(kind: &str, of: &str, base64_length: usize) -> String {
 /// Parses the text as JSON if it is an object or array; a bare number or word is not meant as JSON.
 fn parse_json(text: &str) -> Option<Value> {
     let start = text.trim_start().as_bytes().first()?;
-    matches!(start, b'{' | b'[').then(|| serde_json::from_str(text).ok())?
+    matches!(start, b'{' | b'[').then(|| serde_json::from_str(&exact::quoted(text)).ok())?
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub(super) fn open(
     let settings = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(headers)
         .max_sse_event_size(config.message_bytes_max);
-    let client = BoundedClient::new(client, config.message_bytes_max, session_lost);
+    let client = BoundedClient::new(client, &config.name, config.message_bytes_max, session_lost);
     Ok(StreamableHttpClientTransport::with_client(client, settings))
 }
 

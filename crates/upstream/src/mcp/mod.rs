@@ -22,6 +22,7 @@ mod fault;
 mod handler;
 mod http;
 mod probe;
+mod raw;
 mod server;
 
 use std::sync::Arc;

@@ -10,6 +10,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use serde_json::Value;
 use sse_stream::Sse;
+use throughline_engine::exact;
 use throughline_engine::failure::{UpstreamError, UpstreamFault};
 use throughline_engine::model::ModelEvent;
 use tokio::time::Instant;
@@ -150,10 +151,26 @@ pub(super) fn json(event: &Sse) -> Result<Value, Problem> {
         .map_err(|error| (UpstreamFault::Malformed, format!("an event is not JSON: {error}")))
 }
 
-/// Parses a tool's arguments; empty text means an empty object.
+/// Parses a tool's arguments; empty text means an empty object. Arguments with a number that cannot be held stay as they
+/// are.
 pub(super) fn arguments(raw: String) -> Result<Value, String> {
     if raw.trim().is_empty() {
         return Ok(Value::Object(serde_json::Map::new()));
     }
+    if exact::find(&raw).is_some() {
+        return Err(raw);
+    }
     serde_json::from_str(&raw).map_err(|_| raw)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_would_be_changed_by_reading_them_stay_as_they_are() {
+        let raw = r#"{"id":18446744073709551616}"#;
+        assert_eq!(arguments(raw.into()), Err(raw.into()));
+        assert_eq!(arguments(r#"{"id":7}"#.into()), Ok(serde_json::json!({"id": 7})));
+    }
 }

@@ -220,9 +220,11 @@ async fn lists_beyond_the_limits_are_cut_or_refused() {
     assert_eq!(listing.tools, []);
     let listing = proxy(Script { doubled: true, ..Script::default() }).list().await;
     assert_eq!(listing.tools.len(), 10);
-    let listing =
-        proxy(Script { malformed: true, era: Era::Older, ..Script::default() }).list().await;
-    assert_eq!(listing.tools.len(), 10, "{:?}", listing.unavailable);
+    for era in [Era::Older, Era::Newer] {
+        let script = Script { malformed: true, era, ..Script::default() };
+        let listing = proxy(script).list().await;
+        assert_eq!(listing.tools.len(), 10, "{era:?}: {:?}", listing.unavailable);
+    }
     let listing = proxy(Script { endless_list: true, ..Script::default() }).list().await;
     assert_eq!(listing.unavailable, [("scripted".into(), "more than 100 pages of tools".into())]);
 }
@@ -349,4 +351,39 @@ async fn a_server_that_cannot_start_is_told_with_what_it_wrote_last() {
         "{said}"
     );
     assert!(!said.contains("hunter2"), "{said}");
+}
+
+/// A server in a few lines of shell, whose answers are texts: a JSON value cannot have such a number.
+const NUMBERS: &str = r#"
+while read -r line; do
+  id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"n","version":"1"}}';;
+    *'"tools/list"'*) result='{"tools":[{"name":"number","inputSchema":{"type":"object"}}]}';;
+    *'"tools/call"'*) result='{"content":[],"structuredContent":{"id":18446744073709551616,"share":0.30000000000000004}}';;
+    *) result='';;
+  esac
+  case "$id$result" in
+    '') ;;
+    "$id") printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown"}}\n' "$id";;
+    *) printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result";;
+  esac
+done
+"#;
+
+#[tokio::test]
+async fn a_number_that_cannot_be_held_keeps_its_digits() {
+    let mut config = config(Script::default());
+    config.transport = Transport::Stdio {
+        command: "sh".into(),
+        args: vec!["-c".into(), NUMBERS.into()],
+        env: BTreeMap::new(),
+        cwd: None,
+    };
+    let proxy = McpProxy::new(vec![config]).unwrap();
+    assert_eq!(proxy.list().await.tools.len(), 1);
+    let output = call(&proxy, "number", json!({})).await.unwrap();
+    let expected = json!({"id": "18446744073709551616", "share": 0.30000000000000004});
+    assert_eq!(output.json, Some(expected));
+    assert!(output.text.contains("18446744073709551616"), "{}", output.text);
 }

@@ -172,8 +172,7 @@ pub async fn list(
     let (tools, unavailable) = app.engine().tools(&caller).await?;
     let unavailable =
         unavailable.into_iter().map(|(server, reason)| Unavailable { server, reason }).collect();
-    let definitions: Vec<_> = tools.iter().map(|known| known.definition.clone()).collect();
-    let permissions = app.engine().tool_permissions(&caller, &definitions).await?;
+    let permissions = app.engine().tool_permissions(&caller, &tools).await?;
     let tools = tools.into_iter().zip(&permissions);
     let tools = tools.map(|(known, permission)| ToolView::from(known).with(permission)).collect();
     Ok(Json(ToolList { tools, unavailable }))
