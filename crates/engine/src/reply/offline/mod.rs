@@ -5,7 +5,7 @@
 //! - [`offer`] and [`schema`]: what the tools can do, and their parameters
 //! - [`hints`] and [`modes`]: values that only descriptions name, and tools that do several things
 //! - [`plan`], [`serve`], [`kinds`], [`each`], [`bounds`], [`narrow`], [`placed`], [`find`], [`point`], [`valued`], [`run`]: questions about things
-//! - [`act`], [`act_again`], [`made`], [`fit`], [`give`], [`spread`], [`written`], [`able`], [`sum`]: all other tool calls
+//! - [`act`], [`act_again`], [`made`], [`fit`], [`give`], [`spread`], [`written`], [`tail`], [`able`], [`sum`]: all other tool calls
 //! - [`meant`]: the tool that a question means, where its words are others
 //! - [`folders`], [`tables`], [`dictated`]: files without a folder, rows of a table, notes
 //! - [`among`]: filters the last result by a value
@@ -72,6 +72,7 @@ mod spelling;
 mod spread;
 mod sum;
 mod tables;
+mod tail;
 mod valued;
 mod written;
 mod zones;
