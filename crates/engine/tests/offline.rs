@@ -21,6 +21,8 @@ mod hotel;
 mod inventory;
 #[path = "offline/leaning.rs"]
 mod leaning;
+#[path = "offline/nursery.rs"]
+mod nursery;
 #[path = "offline/papers.rs"]
 mod papers;
 #[path = "offline/records.rs"]
