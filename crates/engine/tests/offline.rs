@@ -33,6 +33,8 @@ mod shelf;
 mod support;
 #[path = "offline/unseen.rs"]
 mod unseen;
+#[path = "offline/workshop.rs"]
+mod workshop;
 
 use bench::{answers, asks, check, waits};
 use board::{board, branches, notes};
