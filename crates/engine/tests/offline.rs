@@ -21,6 +21,8 @@ mod hotel;
 mod inventory;
 #[path = "offline/leaning.rs"]
 mod leaning;
+#[path = "offline/nursery.rs"]
+mod nursery;
 #[path = "offline/papers.rs"]
 mod papers;
 #[path = "offline/records.rs"]
@@ -31,6 +33,8 @@ mod shelf;
 mod support;
 #[path = "offline/unseen.rs"]
 mod unseen;
+#[path = "offline/workshop.rs"]
+mod workshop;
 
 use bench::{answers, asks, check, waits};
 use board::{board, branches, notes};

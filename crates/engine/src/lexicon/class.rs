@@ -316,6 +316,14 @@ pub enum Class {
     SlotReason,
     /// A person: who something is assigned to.
     SlotPerson,
+    /// A place: the town that something is in.
+    SlotPlace,
+    /// An e-mail address.
+    SlotEmail,
+    /// In the name of a flag, besides what it says: "open_only", "is_open".
+    SlotFlag,
+    /// A remark about something, which may be left out: "note", "description".
+    SlotRemark,
     /// A folder.
     Folder,
     /// A word for a file.
@@ -360,6 +368,8 @@ pub enum Class {
     Found,
     /// Phrases of a "not found" error.
     NotFound,
+    /// Before a word for a thing: there is none of that name.
+    Unknown,
     /// Before a colon: what follows went wrong.
     Error,
 }

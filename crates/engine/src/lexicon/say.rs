@@ -78,6 +78,8 @@ pub enum Say {
     WhichOfThem,
     /// Words that were not understood: `{understood}`, `{left}`.
     NotUnderstood,
+    /// Words that were not understood, which may be left out: `{understood}`, `{left}`.
+    LeftOut,
     /// A thing lacks a field: `{thing}`, `{field}`.
     NoField,
     /// A thing has an empty field: `{thing}`, `{field}`.

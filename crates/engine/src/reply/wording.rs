@@ -186,7 +186,9 @@ fn line(thing: &Value) -> String {
     }
     let details: Vec<String> = object
         .iter()
-        .filter(|(key, value)| !is_name_key(key) && is_short(value))
+        .filter(|(key, value)| {
+            !is_name_key(key) && is_short(value) && !is_told_by_name(object, key)
+        })
         .take(DETAILS_MAX)
         .map(|(key, value)| format!("{} {}", words(key), short(value)))
         .collect();
@@ -195,6 +197,11 @@ fn line(thing: &Value) -> String {
         (false, true) => text,
         (false, false) => format!("{text}: {}", details.join(", ")),
     }
+}
+
+/// Whether a field is the id of something whose name is there, too: `status_id` beside `status_name`.
+fn is_told_by_name(object: &Map<String, Value>, key: &str) -> bool {
+    key.strip_suffix("_id").is_some_and(|of| object.contains_key(&format!("{of}_name")))
 }
 
 /// A single thing: its message first, then a line per field.

@@ -125,6 +125,8 @@ pub enum Missing {
     Slot(String),
     /// Other words.
     Words,
+    /// Whether the words that were not understood may be left out.
+    Rest,
 }
 
 /// A question or request, understood.

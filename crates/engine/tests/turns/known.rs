@@ -98,7 +98,7 @@ async fn a_name_that_is_not_there_is_no_tracked_thing() {
     let alone = bench().tools().start().await;
     *alone.tools.refuses.lock().unwrap() = missing;
     let turn = alone.turn("show device core-sw-99").await;
-    assert!(turn.reply.contains("no such device"), "{}", turn.reply);
+    assert!(turn.reply.contains("I found no device called \"core-sw-99\""), "{}", turn.reply);
     assert_eq!((tracked(&alone).await, turn.entities.len()), (Vec::new(), 0));
 
     let modelled = bench().tools().model([Line::Says("There is none.")]).start().await;

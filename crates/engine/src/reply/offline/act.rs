@@ -366,6 +366,9 @@ impl Scene<'_> {
                 said.unanswered = Some("not_understood");
             }
         }
+        if let Some(thing) = self.asked_about(offer, &arguments).filter(|_| json.is_some()) {
+            said.dialogue.focus_on(thing);
+        }
         said.dialogue.open = None;
         said.dialogue.speak(Spoken { turn: 0, query, shown, count: None });
         Ok(said)

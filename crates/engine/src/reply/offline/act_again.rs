@@ -29,7 +29,10 @@ impl Scene<'_> {
             && ask.pointers.is_empty()
             && ask.fields.is_empty()
             && !parts.iter().any(|part| part.role == Role::Command);
-        let goes_on = corrects || ask.follows.is_some();
+        // "in meters, please"
+        let placed = ask.phrases.iter().all(|phrase| phrase.placed.is_some());
+        let placed = placed && !ask.questions && !ask.counts && !ask.of_shown;
+        let goes_on = corrects || ask.follows.is_some() || placed;
         let Some(spoken) = self.dialogue.spoken.first().filter(|_| plain && goes_on) else {
             return Ok(None);
         };

@@ -1,6 +1,8 @@
 //! Answers to the engine's own questions: a choice, a value for a parameter, a word in place of one that was not
 //! understood.
 
+mod more;
+
 use super::ask::Ask;
 use super::find::Found;
 use super::narrow::thing_value;
@@ -10,7 +12,7 @@ use super::read::{Part, Role};
 use super::rows::{self, Fit};
 use super::scene::{Flow, Said, Scene};
 use super::schema::put;
-use crate::lexicon::{Class, Say};
+use crate::lexicon::{Class, Family, Say};
 use crate::session::dialogue::{Missing, OpenQuestion, Query, Thing, Want, What};
 
 impl Scene<'_> {
@@ -28,6 +30,15 @@ impl Scene<'_> {
         if only(Class::No) && parts.iter().any(|part| part.is(Class::No)) {
             let mut said = self.lost();
             (said.text, said.unanswered) = (self.say(Say::Cancelled, &[]), None);
+            return Ok(Some(said));
+        }
+        let agrees = only(Class::Yes) && parts.iter().any(|part| part.is(Class::Yes));
+        if open.missing == Missing::Rest && agrees {
+            return self.without_rest(&open.query).map(Some);
+        }
+        if open.missing == Missing::Rest
+            && let Some(said) = self.with_other(open)
+        {
             return Ok(Some(said));
         }
         if let Some(thing) = self.chosen(open, ask, parts) {
@@ -66,7 +77,7 @@ impl Scene<'_> {
                 None => self.with_value(open, path, ask),
             },
             Missing::Term(at) => self.with_term(open, *at, ask),
-            Missing::Words => Ok(None),
+            Missing::Words | Missing::Rest => Ok(None),
         }
     }
 
@@ -174,7 +185,7 @@ impl Scene<'_> {
                 said.dialogue.chosen = Some(Box::new((open.clone(), thing.clone())));
                 Ok(said)
             }
-            Missing::Words => Ok(self.lost()),
+            Missing::Words | Missing::Rest => Ok(self.lost()),
         }
     }
 
@@ -226,6 +237,12 @@ impl Scene<'_> {
             [only] => only.text.as_str(),
             _ => whole,
         };
+        let makes = matches!(open.query.want, Want::Act(Family::Create | Family::Add));
+        let own = !matches!(slot.means, Means::Thing(..))
+            && (makes || !matches!(slot.means, Means::Own(_)));
+        if own && let Some(said) = self.with_more(open, &slot, whole)? {
+            return Ok(Some(said));
+        }
         // A sentence is no path.
         if slot.means == Means::Path && text.contains(char::is_whitespace) {
             return Ok(None);

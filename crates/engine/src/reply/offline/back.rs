@@ -6,8 +6,8 @@ use super::offer::{Means, Offer};
 use super::read::Role;
 use super::rows;
 use super::scene::{Said, Scene, Table};
-use crate::lexicon::{self, Say};
-use crate::pack::Kind;
+use crate::lexicon::{self, Class, Say};
+use crate::pack::{Kind, words_of_identifier};
 use crate::reply::wording;
 use crate::session::dialogue::{Dialogue, Missing, OpenQuestion, Query, Term, Thing};
 use crate::session::record::CallRecord;
@@ -17,6 +17,8 @@ const ERROR_BYTES_MAX: usize = 600;
 
 /// Maximum kinds that are named where a name of any kind was not found.
 const KINDS_NAMED_MAX: usize = 2;
+/// Maximum parameters that are named with their values where a word fits none of them.
+const CHOICES_NAMED_MAX: usize = 4;
 
 /// Whether a call failed, which its server may only say in the text: of the whole, or of one of the values that it was
 /// given.
@@ -46,7 +48,9 @@ impl Scene<'_> {
         let missing = path.filter(|_| lexicon::says_none(&record.result_text()));
         let text = match missing {
             Some(path) => self.say(Say::NoSuchPath, &[("path", path)]),
-            None => wording::result(record),
+            None => offer
+                .and_then(|offer| self.no_such_thing(offer, record))
+                .unwrap_or_else(|| wording::result(record)),
         };
         Said { text, unanswered: Some("tool_failed"), dialogue, ..Said::default() }
     }
@@ -89,11 +93,38 @@ impl Scene<'_> {
             let known = self.packs.type_of_key_in(Some(&thing.kind), key)?;
             known.place.then(|| format!("{} {}", rows::spoken(key), rows::shown(value)))
         });
+        let held = held.or_else(|| self.differing(&row, all));
         match (held, &thing.id) {
             (Some(held), _) => format!("{name} ({held})"),
             (None, Some(id)) => format!("{name} (id {id})"),
             (None, None) => name,
         }
+    }
+
+    /// The field of a row, with its value, that all candidates have with other values: the town of a bed.
+    fn differing(&self, row: &Value, all: &[Thing]) -> Option<String> {
+        let others: Vec<Value> = all.iter().filter_map(|thing| self.row_of(thing)).collect();
+        let tells = |(key, value): &(&String, &Value)| {
+            let same = others.iter().filter(|other| other.get(*key) == Some(*value)).count();
+            let id = words_of_identifier(key).last().is_some_and(|word| word == "id");
+            value.is_string() && !id && same == 1 && others.len() == all.len()
+        };
+        let (key, value) = row.as_object()?.iter().find(tells)?;
+        Some(format!("{} {}", rows::spoken(key), rows::shown(value)))
+    }
+
+    /// What a failed call says in words, where it says that there is no such thing: "no plant P-99".
+    fn no_such_thing(&self, offer: &Offer, record: &CallRecord) -> Option<String> {
+        let text = record.result_text().to_lowercase();
+        let kind = offer.kind.as_ref().filter(|_| offer.reads)?;
+        let noun = self.noun(kind, false);
+        let value = offer.own_slots().find_map(|slot| record.arguments.get(slot.name()))?;
+        let value = rows::scalar(value);
+        let mut none = lexicon::english().words(Class::Unknown);
+        let says = none.any(|word| text.contains(&format!("{word} {noun}")));
+        let told = (says || lexicon::says_none(&text)) && !value.is_empty();
+        let with = [("kinds", noun.as_str()), ("text", value.as_str())];
+        told.then(|| self.say(Say::NothingCalled, &with))
     }
 
     /// A question to the user.
@@ -181,10 +212,14 @@ impl Scene<'_> {
         word: &str,
         table: &Table,
     ) -> Said {
-        let declared = offer.slots.iter().find(|slot| slot.means == Means::Choice);
-        let hint = match declared {
-            Some(slot) => format!("{} ({})?", slot.shown(), slot.shape.choices_shown()),
-            None => {
+        let declared = offer.slots.iter().filter(|slot| slot.means == Means::Choice);
+        let declared: Vec<String> = declared
+            .take(CHOICES_NAMED_MAX)
+            .map(|slot| format!("{} ({})", slot.shown(), slot.shape.choices_shown()))
+            .collect();
+        let hint = match declared.is_empty() {
+            false => format!("{}?", declared.join(", ")),
+            true => {
                 let row = table.rows.first().and_then(|(_, row)| row.as_object());
                 let keys = row.into_iter().flatten().map(|(key, _)| rows::spoken(key));
                 let keys = keys.take(8).collect::<Vec<_>>().join(", ");

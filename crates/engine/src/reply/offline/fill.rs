@@ -36,6 +36,10 @@ pub(super) struct Filling<'s, 'a> {
     pub(super) arguments: Map<String, Value>,
     pub(super) filled: Vec<String>,
     pub(super) is_vouched_for: bool,
+    /// The parameter for which several things are meant, with the words for them.
+    pub(super) pending: Option<(Slot, String, Vec<Thing>)>,
+    /// The things that the message names, whose rows may have further values.
+    pub(super) named: Vec<Thing>,
 }
 
 impl Scene<'_> {
@@ -54,6 +58,8 @@ impl Scene<'_> {
             arguments: offer.fixed.clone(),
             filled: Vec::new(),
             is_vouched_for: true,
+            pending: None,
+            named: Vec::new(),
         };
         let mut left: Vec<&Phrase> = Vec::new();
         // "create a task, assign it to Tom": it is what is made.
@@ -130,6 +136,9 @@ impl Scene<'_> {
                 Err(said) => return Ok(Err(said)),
             }
         }
+        for thing in std::mem::take(&mut filling.named) {
+            filling.fill_from_row(&thing);
+        }
         filling.flags();
         filling.focus();
         let mut sorts: Vec<usize> = Vec::new();
@@ -146,6 +155,10 @@ impl Scene<'_> {
             offer.kind.as_ref() != Some(&word.kind) && offer.slot_for(&word.kind).is_none()
         });
         unplaced.extend(kinds.map(|word| parts[word.at].text.clone()));
+        if let Some((slot, text, things)) = filling.pending.take() {
+            let whole = unplaced.is_empty();
+            return Ok(Err(Box::new(filling.which(&slot, &text, things, whole))));
+        }
         let own = |path: &String| {
             offer
                 .slots
@@ -213,19 +226,27 @@ impl Filling<'_, '_> {
         true
     }
 
-    /// Fills parameters that a thing's row has under the same name: the project of a countermeasure.
-    pub(super) fn fill_from_row(&mut self, thing: &Thing) {
+    /// Fills parameters that a thing's row has under the same name: the project of a countermeasure. Not the only one that
+    /// a change still needs: a plant is not moved to the bed that it is in.
+    fn fill_from_row(&mut self, thing: &Thing) {
         let row = self.scene.row_of(thing);
         let open = |slot: &&Slot| {
             slot.shape.required && self.is_free(slot) && matches!(slot.means, Means::Thing(..))
         };
-        let slots: Vec<Slot> = self.offer.slots.iter().filter(open).cloned().collect();
-        for slot in slots {
+        let value = |slot: &Slot| {
             let own = row.as_ref().and_then(|row| row.get(slot.name()));
             let value = own.or_else(|| thing.keys.get(slot.name()));
-            if let Some(value) = value.and_then(|v| slot.shape.value(&super::rows::scalar(v))) {
-                self.set(&slot, value);
-            }
+            value.and_then(|value| slot.shape.value(&super::rows::scalar(value)))
+        };
+        let slots = self.offer.slots.iter().filter(open);
+        let found: Vec<(Slot, Value)> =
+            slots.filter_map(|slot| Some((slot.clone(), value(slot)?))).collect();
+        let other = |slot: &Slot| {
+            let from_row = found.iter().any(|(own, _)| own.path() == slot.path());
+            slot.shape.required && !from_row && !matches!(slot.means, Means::Own(_))
+        };
+        if self.offer.reads || self.offer.slots.iter().any(other) {
+            found.into_iter().for_each(|(slot, value)| self.set(&slot, value));
         }
     }
 
@@ -269,11 +290,17 @@ impl Filling<'_, '_> {
         Query { want: Want::Show, terms: vec![term], ..Query::default() }
     }
 
-    /// Which of several things is meant; if nothing else was said, the choice completes the call.
-    pub(super) fn which(&self, slot: &Slot, text: &str, things: Vec<Thing>) -> Said {
+    /// Asks later which of several things is meant, as other words may be understood.
+    pub(super) fn ask_which(&mut self, slot: &Slot, text: &str, things: Vec<Thing>) {
+        self.filled.push(slot.path());
+        let asked = (slot.clone(), text.to_owned(), things);
+        self.pending.get_or_insert(asked);
+    }
+
+    /// Which of several things is meant; if all other words are understood, the choice completes the call.
+    fn which(&self, slot: &Slot, text: &str, things: Vec<Thing>, whole: bool) -> Said {
         let mut said = self.scene.several(self.query(text), 0, text, things);
-        let alone = self.ask.phrases.len() == 1 && self.ask.pointers.is_empty();
-        if let Some(open) = said.dialogue.open.as_mut().filter(|_| alone) {
+        if let Some(open) = said.dialogue.open.as_mut().filter(|_| whole) {
             open.query.want = Want::Act(self.offer.family.unwrap_or(lexicon::Family::Change));
             open.query.kind.clone_from(&self.offer.kind);
             open.query.call = Some((self.offer.tool.tool.clone(), self.arguments.clone()));

@@ -358,7 +358,7 @@ fn queries(text: &str) -> Vec<String> {
 }
 
 /// Names similar to the one that was not found.
-fn near(text: &str, others: Vec<Thing>) -> Found {
+pub(super) fn near(text: &str, others: Vec<Thing>) -> Found {
     let wanted = text.to_lowercase();
     let mut near: Vec<(usize, Thing)> = Vec::new();
     for thing in others {

@@ -47,11 +47,14 @@ impl Filling<'_, '_> {
                     let value = value.or_else(|| slot.shape.value(text));
                     if let Some(value) = value {
                         self.set(slot, value);
-                        self.fill_from_row(&thing);
+                        self.named.push(thing);
                         return Ok(Ok(true));
                     }
                 }
-                Found::Several(things) => return Ok(Err(Box::new(self.which(slot, text, things)))),
+                Found::Several(things) => {
+                    self.ask_which(slot, text, things);
+                    return Ok(Ok(true));
+                }
                 Found::Near(things) => {
                     return Ok(Err(Box::new(self.scene.did_you_mean(
                         self.query(text),
@@ -75,12 +78,17 @@ impl Filling<'_, '_> {
                         [] => {}
                         several => {
                             let several = several.to_vec();
-                            return Ok(Err(Box::new(self.which(slot, text, several))));
+                            self.ask_which(slot, text, several);
+                            return Ok(Ok(true));
                         }
                     }
                 }
                 Found::Unknown if self.needs_id(slot, text) => {
                     return Ok(Err(Box::new(self.no_such(slot, &kind_of, text))));
+                }
+                // A list that was read does not have it, so it is the id of nothing.
+                Found::None if self.offer.reads && by_id(slot) && !phrase.is_code() => {
+                    return Ok(Ok(false));
                 }
                 Found::None | Found::Unknown | Found::Failed(_) => {}
             }
@@ -106,6 +114,11 @@ impl Filling<'_, '_> {
             None => Ok(Ok(false)),
         }
     }
+}
+
+/// Whether a parameter takes the id of a thing, by its name.
+fn by_id(slot: &Slot) -> bool {
+    slot.shape.required && slot.words.last().is_some_and(|word| word == "id")
 }
 
 /// A value without the name of its parameter: "north" of "the north bed".

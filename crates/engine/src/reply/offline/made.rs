@@ -59,6 +59,37 @@ impl Scene<'_> {
 }
 
 impl Scene<'_> {
+    /// The first thing in the lists of this turn whose name or id is meant.
+    pub(super) fn found_by_calls(&self, is: &dyn Fn(&str) -> bool) -> Option<Thing> {
+        self.made.iter().enumerate().find_map(|(call, record)| {
+            let kind = self.offer(&record.tool)?.kind.as_ref()?;
+            let json = rows::json_of(record.output.as_ref()?)?;
+            let (rows, _) = rows::rows(&json)?;
+            rows.iter().enumerate().find_map(|(row, value)| {
+                let thing = rows::thing(value, kind, self.known(kind))?;
+                let own = is(&thing.label) || thing.id.as_deref().is_some_and(is);
+                own.then(|| Thing { row: Some(RowAt { turn: 0, call, row }), ..thing })
+            })
+        })
+    }
+
+    /// The thing that a reading call was about, if it needed the id of one: the item of which the history was shown.
+    pub(super) fn asked_about(
+        &self,
+        offer: &Offer,
+        arguments: &Map<String, Value>,
+    ) -> Option<Thing> {
+        let mut needed = offer.slots.iter().filter(|slot| slot.shape.required);
+        let slot = needed.next().filter(|_| offer.reads && needed.next().is_none())?;
+        let Means::Thing(kind, _) = &slot.means else { return None };
+        let id = arguments.get(slot.name()).map(rows::scalar)?;
+        let named = |thing: &Thing| thing.id.as_ref() == Some(&id) || thing.label == id;
+        let seen = self.shown().find(|thing| thing.kind == *kind && named(thing)).cloned();
+        seen.or_else(|| self.found_by_calls(&|name: &str| name == id))
+    }
+}
+
+impl Scene<'_> {
     /// Takes a thing that a call removed out of focus.
     pub(super) fn forget(
         &self,

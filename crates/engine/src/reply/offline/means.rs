@@ -49,7 +49,24 @@ impl Slot {
 
     /// Whether a word is one of its values, or says that it is so: "available".
     pub(super) fn is_filtered_by(&self, word: &str) -> bool {
-        self.shape.choice(word).is_some() || self.means == Means::Flag && self.words == [word]
+        self.shape.choice(word).is_some() || self.means == Means::Flag && self.is_flag_for(word)
+    }
+
+    /// Whether words say that a flag is so: "open" of `is_open` and `open_only`.
+    pub(super) fn is_flag_for(&self, said: &str) -> bool {
+        let small = |word: &&String| lexicon::english().is(Class::SlotFlag, word);
+        let own: Vec<&str> =
+            self.words.iter().filter(|word| !small(word)).map(String::as_str).collect();
+        self.words.join(" ") == said || !own.is_empty() && own.join(" ") == said
+    }
+
+    /// Whether its description says that things are named, and not given by an id.
+    pub(super) fn is_by_name(&self) -> bool {
+        let says = |text: &str| {
+            let mut words = self.shape.description.split(|c: char| !c.is_alphanumeric());
+            words.any(|word| word.eq_ignore_ascii_case(text))
+        };
+        says("name") && !says("id")
     }
 
     /// Whether a word is a value that only descriptions name.

@@ -46,6 +46,13 @@ impl Scene<'_> {
         }
         let mut found: Vec<(f32, &Offer, Query)> = Vec::new();
         for offer in self.offers.iter().filter(|offer| is_plain(offer)) {
+            // "Which bikes are in Graz?" asks for several, whatever else a name could be the id of.
+            let one = offer.own_slots().any(|slot| slot.shape.required && !slot.shape.many);
+            if one
+                && ask.kinds.iter().any(|word| word.many && offer.kind.as_ref() == Some(&word.kind))
+            {
+                continue;
+            }
             let Some((score, said)) = self.explained(offer, ask, parts) else { continue };
             if self.literals(offer, ask, parts).is_none() {
                 continue;

@@ -4,8 +4,8 @@
 //! - [`read`] and [`ask`]: the role of each word, and what the message asks for
 //! - [`offer`] and [`schema`]: what the tools can do, and their parameters
 //! - [`hints`] and [`modes`]: values that only descriptions name, and tools that do several things
-//! - [`plan`], [`serve`], [`kinds`], [`each`], [`bounds`], [`narrow`], [`find`], [`point`], [`valued`], [`run`]: questions about things
-//! - [`act`], [`act_again`], [`made`], [`fit`], [`give`], [`spread`], [`written`], [`able`], [`sum`]: all other tool calls
+//! - [`plan`], [`serve`], [`kinds`], [`each`], [`bounds`], [`narrow`], [`placed`], [`find`], [`point`], [`valued`], [`run`]: questions about things
+//! - [`act`], [`act_again`], [`made`], [`fit`], [`give`], [`spread`], [`written`], [`tail`], [`able`], [`sum`]: all other tool calls
 //! - [`meant`]: the tool that a question means, where its words are others
 //! - [`folders`], [`tables`], [`dictated`]: files without a folder, rows of a table, notes
 //! - [`among`]: filters the last result by a value
@@ -51,6 +51,7 @@ mod offer;
 mod own;
 mod pair;
 mod paths;
+mod placed;
 mod plan;
 mod planner;
 mod point;
@@ -71,6 +72,7 @@ mod spelling;
 mod spread;
 mod sum;
 mod tables;
+mod tail;
 mod valued;
 mod written;
 mod zones;

@@ -101,6 +101,9 @@ impl Scene<'_> {
                 _ => self.word(phrase),
             }]));
         }
+        if let Some(term) = self.held_in_rows(offer, phrase)? {
+            return Ok(Narrowed::Terms(vec![term]));
+        }
         // "list devices in lyon": the kind itself is not a place, unless there are such things in one: regions.
         kinds.retain(|kind| Some(kind) != own || offer.nests());
         self.named(offer, phrase, &kinds)
@@ -145,9 +148,15 @@ impl Scene<'_> {
                 Some(kind) if phrase.kind.is_some() || !offer.takes_text() => {
                     term(bare(kind, &phrase.text))
                 }
-                _ => Narrowed::Terms(vec![self.word(phrase)]),
+                _ => match self.as_place(offer, phrase)? {
+                    Some(narrowed) => narrowed,
+                    None => Narrowed::Terms(vec![self.word(phrase)]),
+                },
             },
-            Found::None => Narrowed::Missing(text, kinds.to_vec()),
+            Found::None => match self.as_place(offer, phrase)? {
+                Some(narrowed) => narrowed,
+                None => Narrowed::Missing(text, kinds.to_vec()),
+            },
         })
     }
 
@@ -241,13 +250,16 @@ impl Scene<'_> {
         }
         let slots =
             || offer.slots.iter().filter(|slot| field.is_none_or(|f| f.path() == slot.path()));
-        let choice = |slot: &Slot| slot.shape.choice(&lower).cloned();
+        let meant = self.language.value(&lower);
+        let choice = |slot: &Slot| {
+            let own = slot.shape.choice(&lower);
+            own.or_else(|| meant.and_then(|meant| slot.shape.choice(meant))).cloned()
+        };
         if let Some((slot, value)) = slots().find_map(|slot| Some((slot, choice(slot)?))) {
             return Some((slot.name().to_owned(), value, false));
         }
-        let flag = |said: &str| {
-            slots().find(|slot| slot.means == Means::Flag && slot.words.join(" ") == said)
-        };
+        let flag =
+            |said: &str| slots().find(|slot| slot.means == Means::Flag && slot.is_flag_for(said));
         if let Some(slot) = flag(&lower) {
             return Some((slot.name().to_owned(), Value::Bool(true), true));
         }
@@ -327,7 +339,11 @@ impl Scene<'_> {
         match &term.what {
             What::Thing(thing) => {
                 let any = || offer.slots.iter().find(|slot| slot.means == Means::AnyName);
-                let slot = offer.slot_for(&thing.kind).or_else(any)?;
+                // A town that was chosen, for a list that takes towns by name.
+                let named =
+                    |slot: &&Slot| slot.means == Means::Text && slot.name() == thing.kind.as_str();
+                let text = || offer.slots.iter().find(named);
+                let slot = offer.slot_for(&thing.kind).or_else(any).or_else(text)?;
                 Some((slot, thing_value(slot, thing)?))
             }
             What::Choice { field, value } => {
@@ -362,6 +378,7 @@ pub(super) fn thing_value(slot: &Slot, thing: &Thing) -> Option<Value> {
         Some(Field::Slug) => super::rows::scalar(thing.keys.get("slug")?),
         Some(Field::Name) => thing.label.clone(),
         None if numeric => thing.id.clone()?,
+        None if slot.is_by_name() => thing.label.clone(),
         None => code.cloned().unwrap_or_else(|| thing.label.clone()),
     };
     slot.shape.value(&text)

@@ -22,8 +22,13 @@ impl Scene<'_> {
         let ask = self.ask(&parts);
         let said = self.by_words(ask.clone(), parts.clone(), (from, cancels))?;
         let meant = if is_lost(&said) { self.by_meaning(&ask, &parts)? } else { None };
+        // A question that understood more is not given up for one about another tool.
+        let asks = |said: &Said| said.unanswered == Some("question");
+        let meant = meant.filter(|meant| !(asks(meant) && asks(&said)));
         let mut said = meant.unwrap_or(said);
-        said.dialogue.unread = said.unanswered.is_some() && leans(&ask);
+        let lists = ask.kinds.iter().any(|word| self.list_of(&word.kind).is_some());
+        let lists = lists && ask.verb.is_none_or(|(family, _)| family.reads());
+        said.dialogue.unread = said.unanswered.is_some() && (leans(&ask) || lists);
         let offers = said.dialogue.open.as_ref().is_some_and(|open| !open.candidates.is_empty());
         if said.unanswered.is_some() && !offers {
             self.mention(&ask, &mut said);
@@ -37,8 +42,11 @@ impl Scene<'_> {
         let is = |thing: &&Thing| {
             named.iter().any(|phrase| phrase.text.to_lowercase() == thing.label.to_lowercase())
         };
-        match self.shown().find(is) {
-            Some(thing) => said.dialogue.focus_on(thing.clone()),
+        let found = self.shown().find(is).cloned();
+        let said_so =
+            |name: &str| named.iter().any(|it| it.text.to_lowercase() == name.to_lowercase());
+        match found.or_else(|| self.found_by_calls(&said_so)) {
+            Some(thing) => said.dialogue.focus_on(thing),
             None if named.is_empty() => {}
             None => said.dialogue.focus.clear(),
         }

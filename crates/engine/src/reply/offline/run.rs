@@ -4,15 +4,16 @@
 //! complete lists only, and what cannot be filtered at all is asked about.
 
 mod filter;
+mod loose;
 mod newest;
 mod ordered;
 pub(super) mod word;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::find::Found;
 use super::narrow::thing_value;
-use super::offer::{Means, Offer, Slot};
+use super::offer::Offer;
 use super::rows;
 use super::scene::{Flow, Said, Scene, Table};
 use super::schema::put;
@@ -46,6 +47,7 @@ impl Scene<'_> {
             return self.carry_out(query, true);
         }
         let Some(offer) = self.list_of(&kind) else { return Ok(self.lost()) };
+        self.drop_chosen(offer, &mut query)?;
         let mut terms = query.terms.clone();
         match self.narrower_term(&query, offer)? {
             Ok(more) => terms.extend(more),
@@ -67,7 +69,10 @@ impl Scene<'_> {
                     table.rows.extend(found.rows);
                     table.text = found.text.or(table.text);
                 }
-                Err(record) => return Ok(self.failed(&record)),
+                Err(record) => match self.by_other_name(offer, &run)? {
+                    Some(found) => table = found,
+                    None => return Ok(self.failed(&record)),
+                },
             }
             local = left;
         }
@@ -75,7 +80,9 @@ impl Scene<'_> {
             return Ok(self.told_text(query, text, &local));
         }
         if table.rows.is_empty() && local.is_empty() {
-            table = self.looser(offer, &terms)?.unwrap_or(table);
+            let looser = self.looser(offer, &terms)?.filter(|found| !found.rows.is_empty());
+            let other = if looser.is_none() { self.by_other_name(offer, &terms)? } else { None };
+            table = looser.or(other).unwrap_or(table);
         }
         for term in self.said_of_rows(&table, &query) {
             query.terms.push(term.clone());
@@ -86,9 +93,14 @@ impl Scene<'_> {
         let whole = table.clone();
         self.drop_replaced(&mut query, &mut local, &whole);
         for term in &local {
+            let before = table.clone();
             table = match self.filter(table, term, query.narrower.as_deref(), (offer, &whole)) {
                 Ok(table) => table,
                 Err(said) => {
+                    if let Some(known) = self.as_known(offer, term, before)? {
+                        table = known;
+                        continue;
+                    }
                     let named = self.as_named(offer, term, &keys)?;
                     let at = query.terms.iter().position(|own| own == term);
                     if let (None, Some(at), true) = (&named, at, self.says_nothing(offer, term)) {
@@ -162,32 +174,6 @@ impl Scene<'_> {
         let want = Want::Act(Family::List);
         let call = Some((offer.tool.tool.clone(), arguments));
         Some(Query { want, kind: Some(kind.clone()), call, ..Query::default() })
-    }
-
-    /// The arguments with "@amal" for "amal", where the list has none of the one but some of the other.
-    fn as_handle(
-        &self,
-        offer: &Offer,
-        arguments: &Map<String, Value>,
-    ) -> Flow<Option<Map<String, Value>>> {
-        let text = |slot: &&Slot| arguments.get(slot.name()).is_some_and(Value::is_string);
-        let Some(slot) = offer.slots.iter().filter(text).find(|slot| slot.is_person()) else {
-            return Ok(None);
-        };
-        let given = arguments.get(slot.name()).and_then(Value::as_str).unwrap_or_default();
-        let none = |table: &Result<Table, CallRecord>| {
-            table.as_ref().is_ok_and(|table| {
-                let says = table.text.as_ref().is_none_or(|text| lexicon::says_none(text));
-                table.rows.is_empty() && says
-            })
-        };
-        if given.starts_with('@') || !none(&self.table(offer, arguments, false)?) {
-            return Ok(None);
-        }
-        let mut handle = arguments.clone();
-        put(&mut handle, &slot.shape.path, format!("@{given}").into());
-        let found = !none(&self.table(offer, &handle, false)?);
-        Ok(found.then_some(handle))
     }
 
     /// A list returned as plain text: shown as is, or asked about if it had to be filtered.
@@ -302,37 +288,6 @@ impl Scene<'_> {
             terms.iter().filter(|term| !of_path(term) || *term == *own).cloned().collect()
         });
         runs.collect()
-    }
-
-    /// An empty list may only mean that a text is spelt differently: compares the whole list ignoring case.
-    pub(super) fn looser(&self, offer: &Offer, terms: &[Term]) -> Flow<Option<Table>> {
-        let is_text = |term: &&Term| match &term.what {
-            What::Choice { field, .. } => {
-                let slot = offer.slots.iter().find(|slot| slot.name() == field);
-                slot.is_some_and(|slot| slot.means == Means::Text)
-            }
-            _ => false,
-        };
-        let loose: Vec<Term> = terms.iter().filter(is_text).cloned().collect();
-        if loose.is_empty() {
-            return Ok(None);
-        }
-        let strict: Vec<Term> = terms.iter().filter(|term| !is_text(term)).cloned().collect();
-        let (arguments, _) = self.arguments(offer, &strict);
-        let Ok(mut table) = self.table(offer, &arguments, false)? else { return Ok(None) };
-        if !table.is_whole() {
-            return Ok(None);
-        }
-        table.rows.retain(|(_, row)| {
-            loose.iter().all(|term| match &term.what {
-                What::Choice { field, value } => rows::field(row, field).is_some_and(|(_, own)| {
-                    rows::parts(&rows::shown(own)) == rows::parts(&rows::scalar(value))
-                }),
-                _ => true,
-            })
-        });
-        table.count = table.rows.len();
-        Ok(Some(table))
     }
 
     pub(super) fn told_list(&self, query: Query, kind: &Kind, table: &Table) -> Said {

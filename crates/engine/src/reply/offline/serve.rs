@@ -177,6 +177,11 @@ impl Scene<'_> {
         if !meaning.things.is_empty() {
             return self.about_pointed(ask, meaning, base).map(Some);
         }
+        // "who has them?" asks for something of those that were shown, and not for them again.
+        let held = ask.who && self.parts.iter().any(|part| part.is(Class::Relates));
+        if held && ask.of_shown && meaning.phrases.is_empty() && ask.fields.is_empty() {
+            return self.held(self.listed().to_vec()).map(Some);
+        }
         if let Some(said) = self.given_to(ask, meaning)? {
             return Ok(Some(said));
         }

@@ -8,11 +8,14 @@ use super::rows;
 use super::run::{as_thing, is_empty};
 use super::scene::{Flow, Said, Scene, Table};
 use super::schema::put;
-use crate::lexicon::{self, Class, Say};
+use crate::lexicon::{self, Class, Family, Say};
 use crate::pack::Kind;
 use crate::reply::wording;
 use crate::session::dialogue::{Query, RowAt, Spoken, Term, Thing, Want, What};
 use crate::session::record::CallRecord;
+
+/// Minimum letters of a field's name for matching a misspelt one.
+const MISSPELT_LETTERS_MIN: usize = 5;
 
 impl Scene<'_> {
     pub(super) fn run_show(&self, mut query: Query) -> Flow<Said> {
@@ -210,6 +213,7 @@ impl Scene<'_> {
                 let told = rows::told(row);
                 let whole = told.as_ref().unwrap_or(row);
                 let value = rows::field(whole, &name).or_else(|| rows::time_field(whole, &name));
+                let value = value.or_else(|| misspelt(whole, &name));
                 // "how much water": no day is an amount.
                 match value.filter(|(_, value)| !self.asks_amount() || !is_day(value)) {
                     Some((key, value)) if is_empty(value) => {
@@ -273,10 +277,39 @@ impl Scene<'_> {
         if let Some(query) = self.marked(&term, field) {
             return self.run_list(query);
         }
+        if let Some(query) = self.told_by_tool(thing, field) {
+            return self.carry_out(query, true);
+        }
         let text = self.say(Say::NoField, &[("field", field), ("thing", &thing.label)]);
         let mut said = self.told_thing(query.clone(), thing.clone(), text);
         said.unanswered = Some("not_understood");
         Ok(said)
+    }
+
+    /// The call of the only reading tool that is named after a field and needs nothing but the thing: its status history.
+    fn told_by_tool(&self, thing: &Thing, field: &str) -> Option<Query> {
+        let english = lexicon::english();
+        let words: Vec<String> =
+            field.split_whitespace().map(|word| english.singular(word)).collect();
+        let tells = |offer: &&Offer| {
+            let own = |slot: &Slot| match &slot.means {
+                Means::Thing(kind, _) => *kind == thing.kind,
+                Means::Own(_) => offer.kind.as_ref() == Some(&thing.kind),
+                _ => false,
+            };
+            let mut needed = offer.slots.iter().filter(|slot| slot.shape.required);
+            let alone = needed.next().is_some_and(own) && needed.next().is_none();
+            let named = words.iter().all(|word| offer.nouns().any(|noun| noun == word));
+            offer.reads && offer.is_free && alone && named && !words.is_empty()
+        };
+        let mut offers = self.offers.iter().filter(tells);
+        let offer = offers.next().filter(|_| offers.next().is_none())?;
+        let slot = offer.slots.iter().find(|slot| slot.shape.required)?;
+        let mut arguments = offer.fixed.clone();
+        put(&mut arguments, &slot.shape.path, thing_value(slot, thing)?);
+        let want = Want::Act(Family::Show);
+        let call = Some((offer.tool.tool.clone(), arguments));
+        Some(Query { want, kind: offer.kind.clone(), call, ..Query::default() })
     }
 
     /// The list of what belongs to a thing and has a property: its interfaces that are connected.
@@ -306,6 +339,17 @@ pub(super) enum Unseen {
     Failed(Box<CallRecord>),
     Several(Vec<Thing>),
     None,
+}
+
+/// The only field of a row whose name is a letter away from a word: the status, for "statsu".
+fn misspelt<'a>(row: &'a Value, word: &str) -> Option<(&'a str, &'a Value)> {
+    let near = |key: &str| {
+        let long = word.chars().count() >= MISSPELT_LETTERS_MIN;
+        long && strsim::osa_distance(&rows::spoken(key), &word.to_lowercase()) == 1
+    };
+    let mut fields = row.as_object()?.iter().filter(|(key, _)| near(key));
+    let (key, value) = fields.next().filter(|_| fields.next().is_none())?;
+    Some((key.as_str(), value))
 }
 
 /// Whether a value begins with a date.

@@ -248,7 +248,12 @@ impl Filling<'_, '_> {
             matches!(slot.means, Means::Own(Some(Field::Id)) | Means::Thing(_, Some(Field::Id)))
         };
         if phrase.kind.is_none() && phrase.is_code() && open.clone().filter(by_id).count() > 1 {
-            return Ok(Ok(false));
+            // A list may tell what has that id: the bike, and not the station.
+            let by_id = open.filter(by_id).cloned().collect();
+            return match self.taking(phrase, by_id)? {
+                Ok(slot) if !number => self.give(&slot, phrase),
+                _ => Ok(Ok(false)),
+            };
         }
         let mut open: Vec<Slot> = open.cloned().collect();
         if open.len() > 1 && !number {

@@ -23,10 +23,19 @@ impl Filling<'_, '_> {
         let Some(at) = message.find(": ").filter(|_| !self.offer.reads) else { return Vec::new() };
         let start = at + 2;
         let mut taken = Vec::new();
+        let texts = self.open_written();
+        let main = self.main_text(at);
+        let end = match texts.as_slice() {
+            [_] => self.tail(start, main.as_ref()),
+            _ => message.len(),
+        };
+        if end < message.len() {
+            taken.push(Span { start: end, end: message.len() });
+        }
+        let message = &message[..end];
         let begins = |rest: &str| self.slot_at(rest).is_some();
         let segments = segments(message, start, begins);
         let named = |span: &Span| self.slot_at(&message[span.start..span.end]).is_some();
-        let texts = self.open_written();
         let several = texts.len() > 1 || segments.iter().skip(1).any(named);
         let segments = match several {
             true => segments,
@@ -34,11 +43,15 @@ impl Filling<'_, '_> {
         };
         for (index, span) in segments.into_iter().enumerate() {
             let text = message[span.start..span.end].trim();
+            if index == 0 && texts.is_empty() && self.slot_at(text).is_none() {
+                taken.extend(self.remark(Span { start, end: message.len() }));
+                break;
+            }
             let slot = match self.slot_at(text) {
                 // "definition: what a customer costs"
                 Some(slot) if text.contains(": ") => Some((slot, text.split_once(": "))),
                 Some(_) => None,
-                None if index == 0 => self.main_text(at).map(|slot| (slot, None)),
+                None if index == 0 => main.clone().map(|slot| (slot, None)),
                 None => None,
             };
             let Some((slot, led)) = slot else { continue };

@@ -129,10 +129,22 @@ impl Scene<'_> {
     pub(in crate::reply::offline) fn says_nothing(&self, offer: &Offer, term: &Term) -> bool {
         let plain = term.text.chars().all(|c| c.is_lowercase() || c == ' ');
         let server = words_of_identifier(&offer.tool.tool.server);
+        let lower = self.message.to_lowercase();
+        let words: Vec<&str> = lower.split_whitespace().collect();
+        let can =
+            |at: usize| self.language.starts(Class::CanYou, words[at..].iter().copied()).is_some();
+        // "which units can you convert": what else the server does.
+        let done = |word: &str| {
+            let own = |other: &Offer| {
+                let same = other.tool.tool.server == offer.tool.tool.server;
+                same && other.words.first().is_some_and(|first| first == word)
+            };
+            (0..words.len()).any(can) && self.offers.iter().any(own)
+        };
         let told = |word: &str| {
             let stems = stems(word);
             let described = !stems.is_empty() && stems.iter().all(|s| offer.described.contains(s));
-            described || server.iter().any(|own| own == word)
+            described || done(word) || server.iter().any(|own| own == word)
         };
         term.what == What::Word && !term.negated && plain && term.text.split(' ').all(told)
     }
