@@ -70,19 +70,19 @@ impl From<&str> for ReceiptId {
     }
 }
 
-/// Prepared requests by session, turns that were erased of it before, and hash.
+/// Prepared requests by session, turns that were erased of it before, and receipt.
 pub struct PreparedRequests(Cache<(Key, u64, String), Arc<AssembledRequest>>);
 
 impl PreparedRequests {
-    /// Caches a request.
+    /// Caches a request under its receipt's id.
     pub(super) fn keep(
         &self,
         session: &LoadedSession,
         request: AssembledRequest,
     ) -> Arc<AssembledRequest> {
-        let hash = request.receipt.request_hash.to_string();
+        let id = ReceiptId::of(&request.receipt).to_string();
         let request = Arc::new(request);
-        self.0.insert((session.key.clone(), session.head.erased_turns, hash), request.clone());
+        self.0.insert((session.key.clone(), session.head.erased_turns, id), request.clone());
         request
     }
 
@@ -92,7 +92,7 @@ impl PreparedRequests {
         session: &LoadedSession,
         receipt: &ReceiptId,
     ) -> Option<Arc<AssembledRequest>> {
-        self.0.get(&(session.key.clone(), session.head.erased_turns, receipt.hash.clone()))
+        self.0.get(&(session.key.clone(), session.head.erased_turns, receipt.to_string()))
     }
 }
 

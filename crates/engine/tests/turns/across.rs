@@ -15,7 +15,7 @@ use throughline_engine::piece::Source;
 use throughline_engine::request::{AssembledRequest, TurnInput};
 use throughline_engine::session::head::Settings;
 use throughline_engine::store::Scope;
-use throughline_engine::turn::RecordedTurn;
+use throughline_engine::turn::{ReceiptId, RecordedTurn};
 
 use crate::bench::{Bench, bench};
 
@@ -218,7 +218,7 @@ async fn a_request_that_quoted_another_session_is_made_again_while_that_stands()
     let turn = RecordedTurn {
         message: QUESTION.into(),
         reply: "She told you.".into(),
-        receipt: Some(asked.receipt.request_hash.to_string()),
+        receipt: Some(ReceiptId::of(&asked.receipt).to_string()),
         ..RecordedTurn::default()
     };
     bench.engine.record(caller, &summer, turn).await.unwrap();
@@ -239,7 +239,7 @@ async fn a_request_that_quoted_another_session_is_made_again_while_that_stands()
 pub(crate) async fn exchange(bench: &Bench, id: &SessionId, message: &str) -> AssembledRequest {
     let input = TurnInput { message: message.into(), ..TurnInput::default() };
     let prepared = bench.engine.prepare(&bench.caller, id, &input).await.unwrap();
-    let receipt = Some(prepared.receipt.request_hash.to_string());
+    let receipt = Some(ReceiptId::of(&prepared.receipt).to_string());
     let turn = RecordedTurn {
         message: message.into(),
         reply: "Noted.".into(),

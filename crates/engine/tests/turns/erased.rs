@@ -8,7 +8,9 @@ use throughline_engine::piece::{IncludeMode, Source};
 use throughline_engine::receipt::ReceiptPiece;
 use throughline_engine::request::{ClientRequest, TurnInput};
 use throughline_engine::session::record::TurnStatus;
-use throughline_engine::turn::{Approval, DropIn, DropInTurn, Exchange, RecordedTurn, TurnOutcome};
+use throughline_engine::turn::{
+    Approval, DropIn, DropInTurn, Exchange, ReceiptId, RecordedTurn, TurnOutcome,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::bench::{Bench, Line, bench, rule, session};
@@ -33,7 +35,7 @@ async fn record(bench: &Bench, message: &str, receipt: Option<String>) -> Option
 async fn prepared(bench: &Bench, message: &str) -> String {
     let input = TurnInput { message: message.into(), ..TurnInput::default() };
     let prepared = bench.engine.prepare(&bench.caller, &session(), &input).await.unwrap();
-    prepared.receipt.request_hash.to_string()
+    ReceiptId::of(&prepared.receipt).to_string()
 }
 
 async fn erase(bench: &Bench, turn: u64) {

@@ -9,7 +9,7 @@ use throughline_engine::receipt::{DropReason, Receipt};
 use throughline_engine::request::TurnInput;
 use throughline_engine::session::head::Settings;
 use throughline_engine::session::record::TurnError;
-use throughline_engine::turn::RecordedTurn;
+use throughline_engine::turn::{ReceiptId, RecordedTurn};
 
 use crate::bench::{Bench, Line, bench, rule, session};
 
@@ -45,7 +45,7 @@ async fn exchange(
 ) -> (String, Receipt) {
     let input = input(message, budget);
     let prepared = bench.engine.prepare(&bench.caller, &session(), &input).await.unwrap();
-    let receipt = Some(prepared.receipt.request_hash.to_string());
+    let receipt = Some(ReceiptId::of(&prepared.receipt).to_string());
     let turn = RecordedTurn {
         message: message.into(),
         reply: reply.into(),
@@ -227,7 +227,7 @@ async fn a_turn_that_is_written_while_another_is_under_way_is_in_the_next_reques
         let turn = RecordedTurn {
             message: message.clone(),
             reply: "Noted.".into(),
-            receipt: Some(prepared.receipt.request_hash.to_string()),
+            receipt: Some(ReceiptId::of(&prepared.receipt).to_string()),
             ..RecordedTurn::default()
         };
         bench.engine.record(&bench.caller, &session(), turn).await.unwrap();
@@ -406,7 +406,7 @@ async fn days_of_exchanges_that_are_recorded_for_the_past_can_be_told_apart() {
                 message: message.into(),
                 reply: "Noted.".into(),
                 at,
-                receipt: Some(prepared.receipt.request_hash.to_string()),
+                receipt: Some(ReceiptId::of(&prepared.receipt).to_string()),
                 ..RecordedTurn::default()
             };
             bench.engine.record(&bench.caller, &session(), turn).await.unwrap();

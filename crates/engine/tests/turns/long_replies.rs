@@ -2,7 +2,7 @@
 
 use throughline_engine::piece::{HistoryPart, Source};
 use throughline_engine::request::TurnInput;
-use throughline_engine::turn::RecordedTurn;
+use throughline_engine::turn::{ReceiptId, RecordedTurn};
 
 use crate::bench::{Bench, bench, session};
 
@@ -90,7 +90,7 @@ async fn of_a_long_reply_the_part_that_fits_is_shown_and_rebuilt() {
     let turn = RecordedTurn {
         message: input.message.clone(),
         reply: "The one in Hawick.".into(),
-        receipt: Some(prepared.receipt.request_hash.to_string()),
+        receipt: Some(ReceiptId::of(&prepared.receipt).to_string()),
         ..RecordedTurn::default()
     };
     let (recorded, kept) = bench.engine.record(&bench.caller, &session(), turn).await.unwrap();
