@@ -22,6 +22,8 @@ use super::Engine;
 
 /// Maximum hits per search.
 pub(super) const LIMIT_MAX: usize = 100;
+/// Maximum hits that are skipped.
+const OFFSET_MAX: usize = 1_000_000;
 /// The score of a place among the hits by meaning: its reciprocal, so many places further.
 const PLACES_AHEAD: f64 = 60.0;
 /// Places by which a hit by meaning moves up if it has some of the words.
@@ -67,6 +69,9 @@ impl Engine {
         authorize(caller, Action::Read)?;
         if !(1..=LIMIT_MAX).contains(&limit) {
             return Err(Error::invalid("limit", format!("{limit} is outside 1-{LIMIT_MAX}")));
+        }
+        if offset > OFFSET_MAX {
+            return Err(Error::invalid("offset", format!("{offset} is outside 0-{OFFSET_MAX}")));
         }
         if text.trim().is_empty() {
             return Err(Error::invalid("q", "it is empty"));

@@ -13,6 +13,7 @@ use std::time::Duration;
 use moka::sync::Cache;
 use throughline_engine::access::Caller;
 use throughline_engine::error::Error;
+use throughline_engine::store::StoreError;
 
 use super::{ApiKey, KeyRecord, Keys, TokenError, Tokens};
 use crate::failure::Failure;
@@ -21,6 +22,8 @@ use crate::failure::Failure;
 const REMEMBERED_MAX: u64 = 10_000;
 /// How long a checked key, or the absence of keys, is cached.
 const REMEMBERED_FOR: Duration = Duration::from_secs(5);
+/// How long reading a key may take. A store that is away is waited for by whoever needs its data, not by everybody.
+const READ_WITHIN: Duration = Duration::from_secs(5);
 
 /// Why a request is rejected.
 #[derive(Debug, thiserror::Error)]
@@ -149,7 +152,7 @@ impl Gate {
         if self.keyless.get(&()).is_some() {
             return Ok(true);
         }
-        if self.keys.any().await? {
+        if read(self.keys.any()).await? {
             self.keys_seen.store(true, Ordering::Relaxed);
             return Ok(false);
         }
@@ -159,10 +162,21 @@ impl Gate {
 
     /// Reads a key, and caches it if the secret matches.
     async fn look_up(&self, key: &ApiKey) -> Result<KeyRecord, Refusal> {
-        let record = self.keys.find(key.id()).await?.ok_or(Refusal::Invalid)?;
+        let record = read(self.keys.find(key.id())).await?.ok_or(Refusal::Invalid)?;
         if key.matches(&record.hash) {
             self.known.insert(record.id.clone(), record.clone());
         }
         Ok(record)
     }
+}
+
+/// Reads keys, or says that the store is away.
+async fn read<T>(reading: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    tokio::time::timeout(READ_WITHIN, reading).await.unwrap_or_else(|_| {
+        Err(Error::Store(StoreError::Unavailable {
+            what: "the keys of this server".into(),
+            reason: format!("the store did not answer within {} s", READ_WITHIN.as_secs()),
+            outcome_unknown: false,
+        }))
+    })
 }

@@ -126,6 +126,7 @@ fn bound(path: &str, parameter: &mut Value) {
         }
         "session" => json!({"pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$"}),
         "turn" | "with" => json!({"minimum": 1, "maximum": 10_000_000}),
+        "limit" if path.ends_with("/tools/search") => json!({"minimum": 1, "maximum": 50}),
         "limit" if path.ends_with("/search") || path.ends_with("/memories") => {
             json!({"minimum": 1, "maximum": 100})
         }
