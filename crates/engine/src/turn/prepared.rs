@@ -21,6 +21,8 @@ const AGE_MAX: Duration = Duration::from_secs(900);
 const BYTES_MAX: u64 = 32 << 20;
 /// Size of a request besides its texts.
 const REQUEST_BYTES: usize = 4 << 10;
+/// Size of a piece besides its text, in the request and in its receipt.
+const PIECE_BYTES: usize = 1 << 10;
 
 /// Names a prepared request: its hash, and the budget that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,8 +80,10 @@ impl PreparedRequests {
     pub(super) fn keep(
         &self,
         session: &LoadedSession,
-        request: AssembledRequest,
+        mut request: AssembledRequest,
     ) -> Arc<AssembledRequest> {
+        // Only a reply needs them; the turns in them would be most of the cache.
+        (request.recalled, request.recent, request.facts) = Default::default();
         let id = ReceiptId::of(&request.receipt).to_string();
         let request = Arc::new(request);
         self.0.insert((session.key.clone(), session.head.erased_turns, id), request.clone());
@@ -102,8 +106,10 @@ impl Default for PreparedRequests {
             .max_capacity(BYTES_MAX)
             .weigher(|_: &(Key, u64, String), request: &Arc<AssembledRequest>| {
                 let texts: usize = request.contents.values().map(String::len).sum();
-                let pieces = request.receipt.pieces.len() * 256;
-                u32::try_from(texts + pieces + REQUEST_BYTES).unwrap_or(u32::MAX)
+                let sent: usize = request.sent.iter().map(|sent| sent.piece.text.len()).sum();
+                let pieces = request.receipt.pieces.len() * PIECE_BYTES;
+                // The text is in the pieces, and again in the request.
+                u32::try_from(texts + 2 * sent + pieces + REQUEST_BYTES).unwrap_or(u32::MAX)
             })
             .time_to_live(AGE_MAX)
             .build();
