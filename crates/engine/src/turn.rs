@@ -10,6 +10,7 @@
 //! a budget that is too small, commits nothing.
 
 mod checks;
+mod client_bodies;
 mod commit;
 mod draft;
 mod drop_in;
@@ -70,6 +71,7 @@ pub(crate) use checks::{
     active as check_active, answered, check_version, id_for_key, message as check_message,
     recorded as check_recorded,
 };
+pub(crate) use client_bodies::ClientBodies;
 pub use commit::Recorded;
 use draft::TurnDraft;
 pub use drop_in::{DropIn, DropInTurn, Exchange, ForwardedRequest, handed_on};
@@ -80,9 +82,6 @@ pub use prepared::{PreparedRequests, ReceiptId};
 pub use record::RecordedTurn;
 use shown::Shown;
 pub use stages::CommitTimes;
-
-/// Parts of older turns considered if the message does not ask about anything earlier.
-const RECALLED_PARTS_UNASKED: usize = 24;
 
 /// The stages, and the ports they need.
 pub struct Pipeline {
@@ -103,6 +102,7 @@ pub struct Pipeline {
     pub(crate) replying: ReplyPorts,
     pub(crate) prepared: PreparedRequests,
     pub(crate) prefixes: PrefixCache,
+    pub(crate) client_bodies: ClientBodies,
     pub(crate) packs: Arc<PackSet>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: Arc<Limits>,

@@ -70,7 +70,7 @@ use crate::shared::SharedCache;
 use crate::store::{Key, Store};
 use crate::tokens::Factors;
 use crate::tool::Tools;
-use crate::turn::{CommitTimes, Pipeline, PreparedRequests};
+use crate::turn::{ClientBodies, CommitTimes, Pipeline, PreparedRequests};
 use crate::worklist::{WorkStatistics, Worklist};
 
 use overheard::Overheard;
@@ -248,6 +248,7 @@ impl Engine {
             },
             prepared: PreparedRequests::default(),
             prefixes: PrefixCache::new(PREFIX_BYTES, cache_age),
+            client_bodies: ClientBodies::default(),
             packs: packs.clone(),
             clock: clock.clone(),
             limits: limits.clone(),
@@ -379,6 +380,7 @@ impl Engine {
         self.turns.memory.forget(key);
         self.turns.enrichments.forget(key);
         self.turns.prefixes.forget(key);
+        self.turns.client_bodies.forget(key);
     }
 }
 

@@ -24,7 +24,6 @@ pub struct ClientBody {
 impl ClientBody {
     /// `body` as a difference to `base`; `None` if more than `bytes_max` bytes are new.
     pub fn of(body: &str, base: Option<(u64, &str)>, bytes_max: usize) -> Option<Self> {
-        let whole = Self { base: None, start: 0, end: 0, middle: String::new() };
         let (turn, start, end) = match base {
             Some((turn, other)) => {
                 let start = common(body.bytes(), other.bytes());
@@ -34,7 +33,12 @@ impl ClientBody {
                 let end = body.len() - body.ceil_char_boundary(body.len() - end);
                 (Some(turn), start, end)
             }
-            None => (whole.base, 0, 0),
+            None => (None, 0, 0),
+        };
+        // A difference that saves little is not worth a further turn to read.
+        let (turn, start, end) = match 2 * (start + end) < body.len() {
+            true => (None, 0, 0),
+            false => (turn, start, end),
         };
         let middle = &body[start..body.len() - end];
         (middle.len() <= bytes_max).then(|| Self {
@@ -78,6 +82,17 @@ mod tests {
         check("", "all of it", "all of it");
         check("größer", "grüner", "ün");
         check("same", "same", "");
+    }
+
+    #[test]
+    fn a_difference_that_saves_little_is_kept_whole() {
+        let kept =
+            ClientBody::of("{\"say\":\"something else\"}", Some((3, "{\"say\":\"this\"}")), 99);
+        assert_eq!(kept.as_ref().and_then(|kept| kept.base), None);
+        assert_eq!(
+            kept.and_then(|kept| kept.text(None)).as_deref(),
+            Some("{\"say\":\"something else\"}")
+        );
     }
 
     #[test]

@@ -208,15 +208,23 @@ impl Pipeline {
     /// A client's request as stored with its turn: as a difference to the previous one.
     async fn client_body(&self, session: &LoadedSession, body: &str) -> Result<Option<ClientBody>> {
         let last = self.sessions.tail(session, 1).await?.pop();
-        let base = match last.filter(|record| record.client_body.is_some()) {
-            Some(record) => {
-                let kept = client_body(&self.sessions, session, &record).await?;
+        let last = last.and_then(|record| Some((record.client_body.clone()?, record)));
+        let base = match last {
+            Some((stored, record)) => {
+                let kept = match self.client_bodies.get(session, &stored) {
+                    Some(text) => Some(text),
+                    None => client_body(&self.sessions, session, &record).await?,
+                };
                 kept.map(|kept| (record.turn, kept))
             }
             None => None,
         };
         let base = base.as_ref().map(|(turn, text)| (*turn, text.as_str()));
-        Ok(ClientBody::of(body, base, REQUEST_BYTES_MAX))
+        let stored = ClientBody::of(body, base, REQUEST_BYTES_MAX);
+        if let Some(stored) = &stored {
+            self.client_bodies.keep(session, stored, body);
+        }
+        Ok(stored)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Pipeline, RECALLED_PARTS_UNASKED, Turn};
+use super::{Pipeline, Turn};
 use crate::access::Caller;
 use crate::agent::MemoryScope;
 use crate::budget::Budget;
@@ -21,6 +21,8 @@ use crate::resolve::{self, LookedUp, Reader};
 use crate::search::split_name;
 use crate::session::record::{TurnKind, TurnRecord};
 
+/// Parts of older turns considered if the message does not ask about anything earlier.
+const RECALLED_PARTS_UNASKED: usize = 24;
 /// Maximum facts shown for any message, newest first.
 const FACTS_ALWAYS_MAX: usize = 40;
 /// Facts considered for that: some may come from sessions that do not contribute.
